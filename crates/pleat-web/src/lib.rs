@@ -1,0 +1,1 @@
+//! The web face: pages, live patches and access.
