@@ -1,1 +1,13 @@
-//! Agents that speak ACP: connection, adapter with its dialects, traces and the replay agent.
+//! Agents that speak ACP (the Agent Client Protocol): everything that touches the wire.
+//!
+//! [`connection`] and [`process`] run an agent as a child and carry JSON-RPC lines; [`adapter`], with one file of
+//! `dialect` for each agent, turns what it says into events of [`pleat_transcript`]. [`trace`] reads recorded
+//! conversations, [`trace_replay`] takes one through adapter and record, and [`replay_agent`] plays the agent's side of
+//! one. Nothing here decides whose turn it is, or keeps anything: that is the host's and the store's.
+
+pub mod adapter;
+pub mod connection;
+mod dialect;
+pub mod process;
+pub mod trace;
+pub mod trace_replay;

@@ -4,114 +4,144 @@
 //! [`record`](pleat_transcript::record) makes of an agent's words before it tells anyone ([`Host::revisions`]), and a
 //! face then reads the store. No face ever waits for an agent here, and no agent for a face.
 
+mod agent_link;
+mod agents;
+mod clock;
+mod error;
+mod hub;
+mod recovery;
+mod session_actor;
+
+pub use agents::{Agent, AgentListing, AgentName, AgentRegistry, Availability};
+pub use error::HostError;
+
+use hub::Hub;
 use pleat_store::{Revision, Store, StoreError};
 use pleat_transcript::ids::{PermissionId, SessionId};
+use pleat_transcript::session::Session;
+use session_actor::{Command, SessionActor};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::watch;
-
-/// Names an agent in the registry and in the configuration (`[agents.NAME]`).
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct AgentName(pub String);
-
-/// An agent as the first page shows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentListing {
-    /// Its name.
-    pub name: AgentName,
-    /// Its name for people, such as `Claude Code`.
-    pub title: String,
-    /// Whether it can be started.
-    pub availability: Availability,
-}
-
-/// Whether an agent can be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Availability {
-    /// Its program is there.
-    Found {
-        /// The command line that starts it.
-        command: String,
-    },
-    /// Its program is not on PATH.
-    Missing {
-        /// The command line that would start it.
-        command: String,
-        /// The command line that installs it, where one is known.
-        install: Option<String>,
-    },
-}
-
-/// Why the host did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum HostError {
-    /// No agent of this name is known.
-    #[error("no agent is called `{0}`; the agents are on the first page, pleat.toml can add others")]
-    UnknownAgent(String),
-    /// The working directory is not there, or not a directory.
-    #[error("`{0}` is not a directory; choose one that exists")]
-    NoDirectory(PathBuf),
-    /// A prompt has no text.
-    #[error("the prompt is empty; write something first")]
-    EmptyPrompt,
-    /// A turn is running.
-    #[error("a turn is running in this session; wait for its end, or stop it")]
-    TurnRunning,
-    /// The request was answered before, or nobody waits for the answer any more.
-    #[error("this request is not open any more; it was answered, or the agent no longer waits for it")]
-    NotOpen,
-    /// The request has no such option.
-    #[error("this request has no option `{0}`")]
-    UnknownOption(String),
-    /// The store refused.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+use tokio::sync::{Mutex, mpsc, oneshot, watch};
 
 /// The host. Cheap to clone; all clones are one.
 #[derive(Clone)]
 pub struct Host {
+    house: Arc<House>,
+}
+
+struct House {
     store: Arc<dyn Store>,
+    agents: AgentRegistry,
+    hub: Arc<Hub>,
+    /// The sessions that work, or did since the start; `None` once the host is shut down.
+    actors: Mutex<Option<HashMap<SessionId, mpsc::UnboundedSender<Command>>>>,
 }
 
 impl Host {
-    /// What everything is kept in.
-    pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+    /// Closes what an earlier process left open, then stands ready.
+    pub async fn start(store: Arc<dyn Store>, agents: AgentRegistry) -> Result<Self, StoreError> {
+        recovery::close_what_is_open(&*store).await?;
+        let house = House { store, agents, hub: Arc::new(Hub::default()), actors: Mutex::new(Some(HashMap::new())) };
+        Ok(Self { house: Arc::new(house) })
     }
 
-    /// All agents: those that can be started first, then by title.
+    /// What everything is kept in.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.house.store
+    }
+
+    /// All agents with what is on PATH now: those that can be started first.
     pub fn agents(&self) -> Vec<AgentListing> {
-        todo!()
+        self.house.agents.listings()
     }
 
     /// A new session with an agent in a working directory. The agent is started with the first prompt.
-    pub async fn new_session(&self, _agent: &AgentName, _root: PathBuf) -> Result<SessionId, HostError> {
-        todo!()
+    pub async fn new_session(&self, agent: &AgentName, root: PathBuf) -> Result<SessionId, HostError> {
+        if self.house.agents.get(agent).is_none() {
+            return Err(HostError::UnknownAgent(agent.0.clone()));
+        }
+        let root = root.canonicalize().ok().filter(|path| path.is_dir()).ok_or(HostError::NoDirectory(root))?;
+        let id = SessionId::from_source(&mut clock::TimeOrderedIds);
+        let mut session = Session::new(id.clone());
+        session.root = Some(root.to_string_lossy().into_owned());
+        session.agent = Some(agent.0.clone());
+        session.created_at = Some(clock::now());
+        let revision = self.house.store.create_session(session).await?;
+        self.house.hub.publish(&id, revision);
+        Ok(id)
     }
 
     /// Sends a prompt: returns when it is stored. The same `key` again is the same prompt.
-    pub async fn prompt(&self, _session: &SessionId, _text: String, _key: Option<String>) -> Result<(), HostError> {
-        todo!()
+    pub async fn prompt(&self, session: &SessionId, text: String, key: Option<String>) -> Result<(), HostError> {
+        self.command(session, |reply| Command::Prompt { text, key, reply }).await
     }
 
     /// Stops the running turn: returns when that is stored. With no turn running it does nothing.
-    pub async fn stop(&self, _session: &SessionId) -> Result<(), HostError> {
-        todo!()
+    pub async fn stop(&self, session: &SessionId) -> Result<(), HostError> {
+        self.command(session, |reply| Command::Stop { reply }).await
     }
 
     /// Answers a permission request with one of its options, once.
-    pub async fn answer(&self, _session: &SessionId, _request: &PermissionId, _option: &str) -> Result<(), HostError> {
-        todo!()
+    pub async fn answer(&self, session: &SessionId, request: &PermissionId, option: &str) -> Result<(), HostError> {
+        let (request, option) = (request.clone(), option.to_owned());
+        self.command(session, |reply| Command::Answer { request, option, reply }).await
     }
 
     /// The session's revision, changing as it is committed. Subscribe first, then read the store.
-    pub fn revisions(&self, _session: &SessionId) -> watch::Receiver<Revision> {
-        todo!()
+    pub fn revisions(&self, session: &SessionId) -> watch::Receiver<Revision> {
+        self.house.hub.revisions(session)
     }
 
     /// Changes whenever any session changes.
     pub fn any_change(&self) -> watch::Receiver<u64> {
-        todo!()
+        self.house.hub.any_change()
+    }
+
+    /// Ends all agents in order; what they were at is interrupted. Later commands are refused.
+    pub async fn shut_down(&self) {
+        let actors = self.house.actors.lock().await.take().unwrap_or_default();
+        let mut ends = Vec::new();
+        for actor in actors.into_values() {
+            let (done, end) = oneshot::channel();
+            // An actor that is gone has nothing to end.
+            if actor.send(Command::ShutDown { done }).is_ok() {
+                ends.push(end);
+            }
+        }
+        for end in ends {
+            // An error: it ended otherwise.
+            let _ = end.await;
+        }
+    }
+
+    async fn command(
+        &self,
+        session: &SessionId,
+        command: impl FnOnce(oneshot::Sender<Result<(), HostError>>) -> Command,
+    ) -> Result<(), HostError> {
+        let (reply, answer) = oneshot::channel();
+        let actor = self.actor(session).await?;
+        actor.send(command(reply)).map_err(|_| HostError::Stopping)?;
+        answer.await.map_err(|_| HostError::Stopping)?
+    }
+
+    /// The actor of a session, started where none works. Its state is rebuilt from the store.
+    async fn actor(&self, session: &SessionId) -> Result<mpsc::UnboundedSender<Command>, HostError> {
+        let mut actors = self.house.actors.lock().await;
+        let actors = actors.as_mut().ok_or(HostError::Stopping)?;
+        if let Some(actor) = actors.get(session).filter(|actor| !actor.is_closed()) {
+            return Ok(actor.clone());
+        }
+        recovery::close_session(&*self.house.store, session).await?;
+        let stored = self.house.store.document(session.clone()).await?;
+        let name = stored.document.session.agent.clone().unwrap_or_default();
+        let agent = self.house.agents.get(&AgentName(name.clone())).cloned().ok_or(name);
+        let (sender, commands) = mpsc::unbounded_channel();
+        let actor = SessionActor::new(&stored.document, agent, self.house.store.clone(), self.house.hub.clone());
+        tokio::spawn(actor.run(commands));
+        actors.insert(session.clone(), sender.clone());
+        Ok(sender)
     }
 }

@@ -131,12 +131,9 @@ impl CallState {
     pub fn is_unresolved(self) -> bool {
         match self {
             Self::Pending | Self::AwaitingPermission | Self::Running => true,
-            Self::Completed
-            | Self::Failed
-            | Self::Denied
-            | Self::Cancelled
-            | Self::Superseded
-            | Self::Interrupted => false,
+            Self::Completed | Self::Failed | Self::Denied | Self::Cancelled | Self::Superseded | Self::Interrupted => {
+                false
+            }
         }
     }
 }

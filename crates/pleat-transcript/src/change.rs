@@ -109,8 +109,8 @@ pub struct MessageUpdate {
     pub parent: Option<CallId>,
     /// Text at the end of a user message.
     pub append_text: Option<String>,
-    /// An attachment at the end of a user message's.
-    pub append_attachment: Option<crate::message::Media>,
+    /// Attachments at the end of a user message's.
+    pub append_attachments: Vec<crate::message::Media>,
     /// Of a plan message.
     pub plan: Option<PlanContent>,
 }
@@ -287,9 +287,7 @@ impl Document {
     fn text_mut(&mut self, id: &MessageId, part: usize) -> Result<&mut crate::message::TextPart, ChangeError> {
         match self.parts_mut(id)?.get_mut(part) {
             Some(Part::Text(text) | Part::Thinking(text)) => Ok(text),
-            Some(Part::Call(_) | Part::Media(_)) | None => {
-                Err(ChangeError::UnknownPart { message: id.clone(), part })
-            }
+            Some(Part::Call(_) | Part::Media(_)) | None => Err(ChangeError::UnknownPart { message: id.clone(), part }),
         }
     }
 
@@ -317,7 +315,7 @@ fn apply_to_message(message: &mut Message, update: &MessageUpdate) -> Result<(),
         }
         Body::User(user) => {
             user.text.push_str(update.append_text.as_deref().unwrap_or_default());
-            user.attachments.extend(update.append_attachment.clone());
+            user.attachments.extend(update.append_attachments.iter().cloned());
         }
         Body::Plan(plan) => {
             if let Some(content) = &update.plan {

@@ -104,7 +104,10 @@ pub enum Event {
         text: String,
     },
     /// The agent's process is gone, or we are after a restart: what is open has no known outcome.
-    AgentGone,
+    AgentGone {
+        /// What is known of it, as a sentence for a person.
+        reason: Option<String>,
+    },
     /// What follows is a replay of the session (`session/load`), not news.
     ReplayBegins,
 }

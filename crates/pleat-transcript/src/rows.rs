@@ -40,7 +40,7 @@ pub enum Row {
     /// A user message, a reply, or a result without its call.
     Message(MessageRow),
     /// A run of tool rounds.
-    Activity(ActivityRow),
+    Activity(Box<ActivityRow>),
     /// A plan.
     Plan(PlanRow),
     /// A notice of the host.
@@ -157,7 +157,7 @@ pub struct Summary {
 pub struct CurrentCall {
     /// Its id.
     pub id: CallId,
-    /// Its progress label.
+    /// Its label, as in its round.
     pub label: String,
     /// Its state.
     pub state: CallState,

@@ -1,0 +1,288 @@
+//! An agent's process: started as the leader of its own process group, ended by a ladder of firmer
+//! and firmer requests that reach the whole group.
+//!
+//! Launchers (`npx`, a shell) start the real agent as a child; a signal to the launcher alone would
+//! leave it running for days (`cases.md`, B21). So every signal goes to the group, and the group is
+//! cleared also after its leader has gone by itself.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessGroup};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::signal::unix::SignalKind;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+pub use self::stderr_tail::{STDERR_TAIL_BYTES, StderrTail};
+
+mod group;
+mod stderr_tail;
+
+/// How often an orphaned process group is asked whether it still has members. There is no event for
+/// that: its members are not our children.
+const GROUP_POLL: Duration = Duration::from_millis(25);
+
+/// How long the rest of stderr is waited for once the group is gone; only a process that left the
+/// group can still hold it open.
+const STDERR_GRACE: Duration = Duration::from_millis(300);
+
+/// What to start, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCommand {
+    /// The program: a path, or a name to find in `PATH`.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Environment variables set in addition to our own.
+    pub env: Vec<(String, String)>,
+    /// The working directory.
+    pub cwd: PathBuf,
+}
+
+impl AgentCommand {
+    /// A command with nothing but a program and its working directory.
+    pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: cwd.into() }
+    }
+}
+
+/// Why an agent could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// There is no such program.
+    #[error("the agent's program {} was not found", program.display())]
+    ProgramNotFound {
+        /// As the command names it.
+        program: PathBuf,
+    },
+    /// The file is there, but may not be executed.
+    #[error("the agent's program {} is not executable", program.display())]
+    NotExecutable {
+        /// As the command names it.
+        program: PathBuf,
+    },
+    /// The working directory is missing or no directory.
+    #[error("the agent's working directory {} is not a directory", cwd.display())]
+    CwdNotADirectory {
+        /// As the command names it.
+        cwd: PathBuf,
+    },
+    /// Anything else that the system said.
+    #[error("the agent's program {} could not be started: {source}", program.display())]
+    Other {
+        /// As the command names it.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// How long each rung of the exit ladder waits: stdin closed, then SIGTERM, then SIGKILL, the
+/// signals to the whole group. A rung of no time is left out, but SIGKILL never is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitLadder {
+    /// After stdin was closed, before SIGTERM.
+    pub after_stdin_closed: Duration,
+    /// After SIGTERM, before SIGKILL.
+    pub after_sigterm: Duration,
+    /// After SIGKILL, before the process is given up as stuck in the kernel.
+    pub after_sigkill: Duration,
+}
+
+impl Default for ExitLadder {
+    fn default() -> Self {
+        Self {
+            after_stdin_closed: Duration::from_secs(2),
+            after_sigterm: Duration::from_secs(3),
+            after_sigkill: Duration::from_secs(2),
+        }
+    }
+}
+
+impl ExitLadder {
+    /// Straight to SIGKILL.
+    pub const KILL: Self = Self {
+        after_stdin_closed: Duration::ZERO,
+        after_sigterm: Duration::ZERO,
+        after_sigkill: Duration::from_secs(2),
+    };
+}
+
+/// An agent's process with its group. Dropping it kills the group.
+#[derive(Debug)]
+pub struct AgentProcess {
+    child: Box<dyn ChildWrapper>,
+    pid: u32,
+    exit: Option<ExitStatus>,
+    /// Once nothing of the group is left its number may be given to strangers, and is not signalled again.
+    group_gone: bool,
+    stderr: StderrTail,
+    stderr_drain: Option<JoinHandle<()>>,
+}
+
+/// A started agent: its process and our ends of its pipes.
+#[derive(Debug)]
+pub struct Spawned {
+    /// The process.
+    pub process: AgentProcess,
+    /// What we say to it.
+    pub stdin: ChildStdin,
+    /// What it says.
+    pub stdout: ChildStdout,
+}
+
+/// Starts an agent. Must be called inside a tokio runtime.
+pub fn spawn(command: &AgentCommand) -> Result<Spawned, SpawnError> {
+    if !command.cwd.is_dir() {
+        return Err(SpawnError::CwdNotADirectory { cwd: command.cwd.clone() });
+    }
+    let mut wrapped = CommandWrap::from(tokio_command(command));
+    wrapped.wrap(ProcessGroup::leader());
+    let mut child = wrapped.spawn().map_err(|source| spawn_error(command, source))?;
+    let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take(), child.id());
+    let (Some(stdin), Some(stdout), Some(stderr), Some(pid)) = pipes else {
+        // All three were asked for and the child was not waited for yet, so this is not reached.
+        let _ = child.start_kill();
+        return Err(other_error(command, io::Error::other("the agent's pipes are missing")));
+    };
+    let tail = StderrTail::default();
+    let stderr_drain = Some(tokio::spawn(stderr_tail::drain(stderr, tail.clone())));
+    let process = AgentProcess { child, pid, exit: None, group_gone: false, stderr: tail, stderr_drain };
+    Ok(Spawned { process, stdin, stdout })
+}
+
+fn tokio_command(command: &AgentCommand) -> Command {
+    let mut tokio_command = Command::new(&command.program);
+    tokio_command
+        .args(&command.args)
+        .envs(command.env.iter().map(|(name, value)| (name, value)))
+        .current_dir(&command.cwd)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    tokio_command
+}
+
+fn spawn_error(command: &AgentCommand, source: io::Error) -> SpawnError {
+    let program = command.program.clone();
+    // ENOENT also means that the interpreter of a script that does exist is missing.
+    let is_there = program.components().count() > 1 && command.cwd.join(&program).exists();
+    if source.kind() == io::ErrorKind::NotFound && !is_there {
+        SpawnError::ProgramNotFound { program }
+    } else if source.kind() == io::ErrorKind::PermissionDenied {
+        SpawnError::NotExecutable { program }
+    } else {
+        SpawnError::Other { program, source }
+    }
+}
+
+fn other_error(command: &AgentCommand, source: io::Error) -> SpawnError {
+    SpawnError::Other { program: command.program.clone(), source }
+}
+
+impl AgentProcess {
+    /// The process id, which is also its group's.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// What the agent wrote to stderr last.
+    pub fn stderr_tail(&self) -> StderrTail {
+        self.stderr.clone()
+    }
+
+    /// Waits for the group's leader to exit by itself. May be dropped and called again.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        if let Some(exit) = self.exit {
+            return Ok(exit);
+        }
+        let exit = self.child.wait().await?;
+        self.exit = Some(exit);
+        Ok(exit)
+    }
+
+    /// Takes the group down the ladder until nothing of it is left, and gives the leader's exit
+    /// status if it could be had. The caller has closed, or is about to close, the agent's stdin.
+    pub async fn end(&mut self, ladder: ExitLadder) -> Option<ExitStatus> {
+        // The group itself is not waited for here: what outlives its leader does not read our stdin.
+        let _ = timeout(ladder.after_stdin_closed, self.wait()).await;
+        if !ladder.after_sigterm.is_zero() {
+            self.signal_and_wait(SignalKind::terminate().as_raw_value(), ladder.after_sigterm).await;
+        }
+        self.signal_and_wait(SIGKILL, ladder.after_sigkill).await;
+        self.group_gone = true;
+        self.finish_stderr().await;
+        self.exit
+    }
+
+    /// Signals what is left of the group and waits until nothing is, at most `patience`.
+    async fn signal_and_wait(&mut self, signal: i32, patience: Duration) {
+        self.signal_group(signal);
+        let _ = timeout(patience, self.wait_until_group_gone()).await;
+    }
+
+    async fn wait_until_group_gone(&mut self) {
+        let _ = self.wait().await;
+        // A signal that is ignored by default serves as the cheap question.
+        self.signal_group(SignalKind::window_change().as_raw_value());
+        while !self.group_gone && group::has_running_member(self.pid).unwrap_or(true) {
+            tokio::time::sleep(GROUP_POLL).await;
+            self.signal_group(SignalKind::window_change().as_raw_value());
+        }
+        self.group_gone = true;
+    }
+
+    fn signal_group(&mut self, signal: i32) {
+        if !self.group_gone && self.child.signal(signal).is_err() {
+            self.group_gone = true;
+        }
+    }
+
+    async fn finish_stderr(&mut self) {
+        let Some(mut drain) = self.stderr_drain.take() else { return };
+        if timeout(STDERR_GRACE, &mut drain).await.is_err() {
+            drain.abort();
+        }
+    }
+}
+
+/// POSIX's number, the same on every system; tokio has no name for it because it cannot be listened for.
+const SIGKILL: i32 = 9;
+
+impl Drop for AgentProcess {
+    fn drop(&mut self) {
+        self.signal_group(SIGKILL);
+        if let Some(drain) = self.stderr_drain.take() {
+            drain.abort();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(program: &str, cwd: &str) -> AgentCommand {
+        AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: cwd.into() }
+    }
+
+    fn check_refused(command: &AgentCommand, expect: &str) {
+        let Err(error) = spawn(command) else { panic!("{command:?} was started") };
+        assert_eq!(error.to_string(), expect);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_started_is_named() {
+        check_refused(&command("pleat-no-such-agent", "/"), "the agent's program pleat-no-such-agent was not found");
+        check_refused(&command("/no/such/agent", "/"), "the agent's program /no/such/agent was not found");
+        check_refused(
+            &command("sh", "/no/such/place"),
+            "the agent's working directory /no/such/place is not a directory",
+        );
+        check_refused(&command("sh", "/etc/passwd"), "the agent's working directory /etc/passwd is not a directory");
+        check_refused(&command("/etc/passwd", "/"), "the agent's program /etc/passwd is not executable");
+    }
+}

@@ -1,0 +1,85 @@
+//! The last of what an agent wrote to stderr.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+/// How much of stderr is kept (`cases.md`, B20).
+pub const STDERR_TAIL_BYTES: usize = 64 * 1024;
+
+/// A shareable view of the last [`STDERR_TAIL_BYTES`] of an agent's stderr.
+#[derive(Debug, Clone, Default)]
+pub struct StderrTail(Arc<Mutex<Tail>>);
+
+#[derive(Debug, Default)]
+struct Tail {
+    kept: VecDeque<u8>,
+    dropped: u64,
+}
+
+impl StderrTail {
+    /// What is kept, as text; bytes that are no UTF-8 are replaced.
+    pub fn text(&self) -> String {
+        let tail = self.lock();
+        // A character that was cut at the front is left out.
+        let cut = tail.kept.iter().take(3).take_while(|byte| tail.dropped > 0 && is_continuation(**byte)).count();
+        let bytes: Vec<u8> = tail.kept.iter().skip(cut).copied().collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// How many bytes came before those that are kept.
+    pub fn dropped_bytes(&self) -> u64 {
+        self.lock().dropped
+    }
+
+    fn push(&self, bytes: &[u8]) {
+        let mut tail = self.lock();
+        tail.kept.extend(bytes);
+        let excess = tail.kept.len().saturating_sub(STDERR_TAIL_BYTES);
+        tail.kept.drain(..excess);
+        tail.dropped += excess as u64;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tail> {
+        // Nothing can panic while the lock is held, and a half-kept tail would still be a tail.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+/// Reads stderr to its end, so that the agent never blocks on a full pipe (B20).
+pub(super) async fn drain(mut stderr: impl AsyncRead + Unpin, tail: StderrTail) {
+    let mut buffer = vec![0; 8 * 1024];
+    loop {
+        match stderr.read(&mut buffer).await {
+            Ok(0) | Err(_) => return,
+            Ok(count) => tail.push(&buffer[..count]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_bytes_are_kept_and_the_rest_is_counted() {
+        let tail = StderrTail::default();
+        tail.push(&vec![b'a'; STDERR_TAIL_BYTES]);
+        tail.push(b"end");
+        assert_eq!((tail.text().len(), tail.dropped_bytes()), (STDERR_TAIL_BYTES, 3));
+        assert!(tail.text().ends_with("aend"));
+    }
+
+    #[test]
+    fn a_character_cut_at_the_front_is_left_out() {
+        let tail = StderrTail::default();
+        tail.push("€".as_bytes());
+        tail.push(&vec![b'a'; STDERR_TAIL_BYTES - 1]);
+        assert_eq!(tail.text(), "a".repeat(STDERR_TAIL_BYTES - 1));
+    }
+}

@@ -1,0 +1,183 @@
+//! The connection to real processes: how they start, end, and leave nothing behind.
+
+#![allow(clippy::expect_used, reason = "a test fails by panicking, in its helpers too")]
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::Duration;
+
+use pleat_acp::connection::{CloseCause, CloseReason, Connection, Incoming};
+use pleat_acp::process::{AgentCommand, ExitLadder, STDERR_TAIL_BYTES, SpawnError};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// Nothing here takes a fraction of it.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A ladder whose rungs end by events, not by time, when all is well.
+const LADDER: ExitLadder =
+    ExitLadder { after_stdin_closed: PATIENCE, after_sigterm: PATIENCE, after_sigkill: PATIENCE };
+
+/// A ladder for agents that ignore that stdin was closed.
+const HASTY: ExitLadder = ExitLadder { after_stdin_closed: Duration::from_millis(50), ..LADDER };
+
+fn shell(script: &str) -> (Connection, UnboundedReceiver<Incoming>) {
+    let command = AgentCommand { args: vec!["-c".into(), script.into()], ..AgentCommand::new("sh", "/") };
+    Connection::spawn(&command).expect("sh starts")
+}
+
+async fn next(incoming: &mut UnboundedReceiver<Incoming>) -> Incoming {
+    let item = tokio::time::timeout(PATIENCE, incoming.recv()).await.expect("an item in time");
+    item.expect("an item before the end of the queue")
+}
+
+async fn noise(incoming: &mut UnboundedReceiver<Incoming>) -> String {
+    let item = next(incoming).await;
+    let Incoming::Noise(line) = item else { panic!("{item:?} is no noise") };
+    line
+}
+
+async fn closed(incoming: &mut UnboundedReceiver<Incoming>) -> CloseReason {
+    let item = next(incoming).await;
+    let Incoming::Closed(reason) = item else { panic!("{item:?} is not Closed") };
+    assert!(incoming.recv().await.is_none(), "something came after Closed");
+    reason
+}
+
+/// Whether a process runs; one that only waits to be reaped does not.
+fn runs(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+}
+
+#[tokio::test]
+async fn a_missing_program_is_named() {
+    let Err(error) = Connection::spawn(&AgentCommand::new("pleat-no-such-agent", "/")) else { panic!("started") };
+    assert!(matches!(error, SpawnError::ProgramNotFound { .. }), "{error}");
+    assert!(error.to_string().contains("pleat-no-such-agent"), "{error}");
+}
+
+#[tokio::test]
+async fn an_agent_that_exits_at_once_says_how() {
+    let (connection, mut incoming) = shell("echo no key >&2; exit 7");
+    connection.request("initialize", json!({}));
+    let reason = closed(&mut incoming).await;
+    assert_eq!(reason.exit.and_then(|exit| exit.code()), Some(7));
+    assert_eq!(reason.stderr_tail, "no key\n");
+    assert!(matches!(reason.cause, CloseCause::AgentEnded | CloseCause::WriteFailed(_)), "{:?}", reason.cause);
+}
+
+#[tokio::test]
+async fn a_killed_agent_says_how_and_its_last_line_is_torn() {
+    let (_connection, mut incoming) = shell(r#"printf '{"method":"m"}\n{"meth'; kill -KILL $$"#);
+    assert!(matches!(next(&mut incoming).await, Incoming::Notification { .. }));
+    assert_eq!(noise(&mut incoming).await, "{\"meth");
+    let reason = closed(&mut incoming).await;
+    assert_eq!(reason.exit.and_then(|exit| exit.signal()), Some(9));
+}
+
+/// B20: an agent that fills stderr before it answers is not blocked, and the tail is bounded.
+#[tokio::test]
+async fn stderr_is_drained_into_a_bounded_tail() {
+    for bytes in [1000, 65_537, 200_000] {
+        let script = format!(
+            r#"head -c {bytes} /dev/zero | tr '\0' e >&2; read line; echo '{{"id":1,"result":{{}}}}'; echo end >&2"#
+        );
+        let (connection, mut incoming) = shell(&script);
+        connection.request("initialize", json!({}));
+        assert!(matches!(next(&mut incoming).await, Incoming::Answer { .. }));
+        let tail = closed(&mut incoming).await.stderr_tail;
+        assert!(tail.ends_with("eend\n"));
+        assert_eq!(tail.len(), (bytes + 4).min(STDERR_TAIL_BYTES));
+        assert_eq!(connection.stderr_tail().text(), tail);
+    }
+}
+
+/// Closing stdin is enough for a well-behaved agent, and what was sent before is read by it.
+#[tokio::test]
+async fn a_listening_agent_ends_with_its_stdin() {
+    let (connection, mut incoming) = shell("cat");
+    connection.notify("echoed", Value::Null);
+    connection.shut_down(LADDER).await;
+    assert!(matches!(next(&mut incoming).await, Incoming::Notification { method, .. } if method == "echoed"));
+    let reason = closed(&mut incoming).await;
+    assert_eq!(reason.exit.and_then(|exit| exit.code()), Some(0));
+    assert!(matches!(reason.cause, CloseCause::ShutDown));
+}
+
+#[tokio::test]
+async fn an_agent_that_ignores_its_stdin_gets_sigterm_then_sigkill() {
+    for (trap, signal) in [("", 15), ("trap '' TERM; ", 9)] {
+        let (connection, mut incoming) = shell(&format!("{trap}echo ready; while :; do sleep 1000; done"));
+        assert_eq!(noise(&mut incoming).await, "ready");
+        let ladder =
+            ExitLadder { after_sigterm: if signal == 9 { Duration::from_millis(50) } else { PATIENCE }, ..HASTY };
+        connection.shut_down(ladder).await;
+        assert_eq!(closed(&mut incoming).await.exit.and_then(|exit| exit.signal()), Some(signal));
+    }
+}
+
+/// B21: the launcher's child is ended with it, whoever ends first.
+#[tokio::test]
+async fn nothing_of_the_group_is_left() {
+    for script in [
+        "sleep 1000 & echo $!; wait",
+        "sleep 1000 & echo $!; cat >/dev/null",
+        "sleep 1000 & echo $!; exit 0",
+        "sh -c 'trap \"\" TERM; while :; do sleep 1000; done' & echo $!; exit 0",
+    ] {
+        let (connection, mut incoming) = shell(script);
+        let child = noise(&mut incoming).await;
+        let ladder = ExitLadder { after_sigterm: Duration::from_millis(500), ..HASTY };
+        connection.shut_down(ladder).await;
+        assert!(!runs(&child), "{script}");
+        closed(&mut incoming).await;
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_connection_kills_the_group() {
+    let (connection, mut incoming) = shell("trap '' TERM; sleep 1000 & echo $!; wait");
+    let child = noise(&mut incoming).await;
+    assert!(runs(&child));
+    drop(connection);
+    let reason = closed(&mut incoming).await;
+    assert!(matches!(reason.cause, CloseCause::Dropped));
+    assert_eq!(reason.exit.and_then(|exit| exit.signal()), Some(9));
+    assert!(!runs(&child));
+}
+
+/// Dropped in the middle of a shutdown that would take its time.
+#[tokio::test]
+async fn a_connection_dropped_while_shutting_down_does_not_wait() {
+    let (connection, mut incoming) = shell("echo ready; sleep 1000");
+    assert_eq!(noise(&mut incoming).await, "ready");
+    let gave_up = tokio::time::timeout(Duration::from_millis(20), connection.shut_down(LADDER)).await;
+    assert!(gave_up.is_err());
+    drop(connection);
+    assert_eq!(closed(&mut incoming).await.exit.and_then(|exit| exit.signal()), Some(9));
+}
+
+/// A process that only closed its stdout can say nothing any more: it is ended.
+#[tokio::test]
+async fn an_agent_that_closes_its_stdout_is_ended() {
+    let (_connection, mut incoming) = shell("exec >&-; cat >/dev/null");
+    let reason = closed(&mut incoming).await;
+    assert!(matches!(reason.cause, CloseCause::AgentEnded));
+    assert_eq!(reason.exit.and_then(|exit| exit.code()), Some(0));
+}
+
+#[tokio::test]
+async fn the_environment_and_the_directory_are_the_commands() {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let command = AgentCommand {
+        args: vec!["-c".into(), "echo $PLEAT_TEST; pwd".into()],
+        env: vec![("PLEAT_TEST".into(), "a b".into())],
+        ..AgentCommand::new("sh", directory.path())
+    };
+    let (connection, mut incoming) = Connection::spawn(&command).expect("sh starts");
+    assert!(connection.pid().is_some());
+    assert_eq!(noise(&mut incoming).await, "a b");
+    let cwd = directory.path().canonicalize().expect("a real path");
+    assert_eq!(noise(&mut incoming).await, cwd.display().to_string());
+    closed(&mut incoming).await;
+}

@@ -1,0 +1,205 @@
+//! One running agent process and how far it is: started, asked to open its session, ready for prompts.
+
+use pleat_acp::adapter::Adapter;
+use pleat_acp::connection::{Connection, Incoming, RequestId, RpcError, Token, messages};
+use pleat_acp::process::{AgentCommand, SpawnError};
+use pleat_transcript::event::{PromptKey, RequestKey};
+use pleat_transcript::ids::AgentSessionId;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use tokio::sync::mpsc;
+
+use crate::agents::Agent;
+
+/// The version of ACP that we speak.
+const PROTOCOL_VERSION: u64 = 1;
+
+/// A running agent.
+pub(crate) struct AgentLink {
+    pub(crate) connection: Connection,
+    pub(crate) incoming: mpsc::UnboundedReceiver<Incoming>,
+    pub(crate) adapter: Adapter,
+    stage: Stage,
+    asked: HashMap<Token, Asked>,
+    /// The agent's permission requests that wait for an answer.
+    permissions: HashMap<RequestKey, RequestId>,
+    /// What it said of a session whose id we did not know yet.
+    early: Vec<Value>,
+    cwd: PathBuf,
+    auth_methods: Vec<String>,
+}
+
+enum Stage {
+    /// It has not opened its session. The prompt waits for that.
+    Opening { waiting: Option<(PromptKey, String)> },
+    /// It takes prompts.
+    Ready(AgentSessionId),
+}
+
+/// A request of ours.
+enum Asked {
+    Initialize,
+    NewSession,
+    Prompt(PromptKey),
+}
+
+/// What an answer to one of our requests means.
+pub(crate) enum Answered {
+    /// Nothing for the transcript yet.
+    Nothing,
+    /// The session is open: what was said of it before can be taken now.
+    Opened(AgentSessionId, Vec<Value>),
+    /// A prompt is answered.
+    Prompt(PromptKey, Result<Value, RpcError>),
+    /// It cannot be used, for this reason.
+    Failed(String),
+}
+
+impl AgentLink {
+    /// Starts the agent and asks it who it is.
+    pub(crate) fn start(agent: &Agent, cwd: PathBuf) -> Result<Self, SpawnError> {
+        let mut command = AgentCommand::new(&agent.command, cwd.clone());
+        command.args.clone_from(&agent.args);
+        command.env = agent.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        let (connection, incoming) = Connection::spawn(&command)?;
+        let identity = messages::ClientIdentity {
+            name: "pleat".to_owned(),
+            title: "Pleat".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        // Honest: files and terminals are offered when they are served.
+        let offers = messages::ClientOffers { terminal_output: true, ..messages::ClientOffers::default() };
+        let token = connection.request(messages::method::INITIALIZE, messages::initialize(&identity, offers));
+        Ok(Self {
+            connection,
+            incoming,
+            adapter: Adapter::new(),
+            stage: Stage::Opening { waiting: None },
+            asked: HashMap::from([(token, Asked::Initialize)]),
+            permissions: HashMap::new(),
+            early: Vec::new(),
+            cwd,
+            auth_methods: Vec::new(),
+        })
+    }
+
+    /// Sends a prompt now, or as soon as the session is open.
+    pub(crate) fn prompt(&mut self, prompt: PromptKey, text: String) {
+        match &mut self.stage {
+            Stage::Opening { waiting } => *waiting = Some((prompt, text)),
+            Stage::Ready(session) => {
+                let parts = vec![messages::PromptPart::Text(text)];
+                let params = messages::prompt(&session.0, parts);
+                let token = self.connection.request(messages::method::SESSION_PROMPT, params);
+                self.asked.insert(token, Asked::Prompt(prompt));
+            }
+        }
+    }
+
+    /// Tells the agent to stop. `false`: it has not got the prompt yet, and will not get it any more.
+    pub(crate) fn cancel(&mut self) -> bool {
+        match &mut self.stage {
+            Stage::Opening { waiting } => {
+                *waiting = None;
+                false
+            }
+            Stage::Ready(session) => {
+                self.connection.notify(messages::method::SESSION_CANCEL, messages::cancel(&session.0));
+                true
+            }
+        }
+    }
+
+    /// Whether this is what the agent calls our session, as far as it is known.
+    pub(crate) fn is_ours(&self, session: &AgentSessionId) -> bool {
+        matches!(&self.stage, Stage::Ready(ours) if ours == session)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.stage, Stage::Ready(_))
+    }
+
+    /// Keeps an update that came before the session was open.
+    pub(crate) fn keep_early(&mut self, params: Value) {
+        self.early.push(params);
+    }
+
+    pub(crate) fn permission_asked(&mut self, request: RequestKey, id: RequestId) {
+        self.permissions.insert(request, id);
+    }
+
+    /// Answers a permission request with an option, or with `cancelled`. One that was answered is left alone.
+    pub(crate) fn answer_permission(&mut self, request: &RequestKey, option: Option<&str>) {
+        if let Some(id) = self.permissions.remove(request) {
+            let outcome = option.map_or_else(messages::permission_cancelled, messages::permission_selected);
+            self.connection.respond(&id, Ok(outcome));
+        }
+    }
+
+    /// What the answer to a request of ours means.
+    pub(crate) fn answered(&mut self, to: Token, result: Result<Value, RpcError>) -> Answered {
+        match self.asked.remove(&to) {
+            Some(Asked::Initialize) => self.initialized(result),
+            Some(Asked::NewSession) => self.opened(result),
+            Some(Asked::Prompt(prompt)) => Answered::Prompt(prompt, result),
+            None => Answered::Nothing,
+        }
+    }
+
+    fn initialized(&mut self, result: Result<Value, RpcError>) -> Answered {
+        let result = match result {
+            Ok(result) => result,
+            Err(error) => return Answered::Failed(format!("it refused to begin: {}", sentence(&error))),
+        };
+        match result.get("protocolVersion").and_then(Value::as_u64) {
+            Some(PROTOCOL_VERSION) => {}
+            Some(other) => {
+                let text = format!(
+                    "it speaks version {other} of the Agent Client Protocol, and Pleat speaks version {PROTOCOL_VERSION}; install a version of the agent that fits"
+                );
+                return Answered::Failed(text);
+            }
+            None => return Answered::Failed("its answer to `initialize` names no protocol version".to_owned()),
+        }
+        self.adapter.initialized(&result);
+        let methods = messages::AgentInfo::read(&result).auth_methods;
+        self.auth_methods = methods.into_iter().map(|method| method.name).collect();
+        let token = self.connection.request(messages::method::SESSION_NEW, messages::new_session(&self.cwd));
+        self.asked.insert(token, Asked::NewSession);
+        Answered::Nothing
+    }
+
+    fn opened(&mut self, result: Result<Value, RpcError>) -> Answered {
+        let session = match result {
+            Ok(result) => messages::session_id(&result).map(|id| AgentSessionId(id.to_owned())),
+            Err(error) => return Answered::Failed(self.refused_session(&error)),
+        };
+        let Some(session) = session else {
+            return Answered::Failed("its answer to `session/new` names no session".to_owned());
+        };
+        let opening = std::mem::replace(&mut self.stage, Stage::Ready(session.clone()));
+        if let Stage::Opening { waiting: Some((prompt, text)) } = opening {
+            self.prompt(prompt, text);
+        }
+        Answered::Opened(session, std::mem::take(&mut self.early))
+    }
+
+    fn refused_session(&self, error: &RpcError) -> String {
+        let methods = match self.auth_methods.as_slice() {
+            [] => String::new(),
+            methods => {
+                format!(" It offers to log in by: {}. Log in with the agent's own program first.", methods.join(", "))
+            }
+        };
+        format!("it opened no session: {}.{methods}", sentence(error).trim_end_matches('.'))
+    }
+}
+
+/// An error's message, with what its data adds.
+fn sentence(error: &RpcError) -> String {
+    match pleat_acp::adapter::prompt_answer(Err(&serde_json::json!(error))) {
+        pleat_transcript::event::PromptAnswer::Error { message, .. } => message,
+        pleat_transcript::event::PromptAnswer::Stopped { .. } => error.message.clone(),
+    }
+}

@@ -1,0 +1,459 @@
+//! One session at work: a task that owns its record and its agent, and does one thing after the other.
+//!
+//! Commands of people and lines of the agent come in by two queues. Each becomes an event, the record says what is to
+//! be stored, and only when that is committed is anyone told, or answered, or is anything sent to the agent because
+//! of it.
+
+use crate::agent_link::{AgentLink, Answered};
+use crate::agents::Agent;
+use crate::clock::{TimeOrderedIds, now};
+use crate::error::HostError;
+use crate::hub::Hub;
+use pleat_acp::adapter::{prompt_answer, session_id};
+use pleat_acp::connection::{CloseReason, Incoming, RequestId, RpcError};
+use pleat_acp::process::ExitLadder;
+use pleat_store::{Durability, Store, StoreError};
+use pleat_transcript::change::Change;
+use pleat_transcript::document::Document;
+use pleat_transcript::event::{Event, PermissionOutcome, PromptAnswer, PromptKey, RequestKey};
+use pleat_transcript::ids::{AgentSessionId, PermissionId, SessionId};
+use pleat_transcript::message::NoticeLevel;
+use pleat_transcript::record::{SessionRecord, coalesce};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+/// Streaming text is committed at most this often (DESIGN.md, "Recording"); everything else at once.
+const TEXT_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How long an agent may take to answer Stop before its turn is ended without it.
+const STOP_GRACE: Duration = Duration::from_secs(10);
+
+/// How many lines of the agent are taken in one go, so that a commit holds many and a command never waits long.
+const LINES_AT_ONCE: usize = 512;
+
+/// How many keys of prompts are remembered, to know a repeated one.
+const REMEMBERED_KEYS: usize = 64;
+
+type Reply = oneshot::Sender<Result<(), HostError>>;
+
+/// What a person asks of a session.
+pub(crate) enum Command {
+    Prompt { text: String, key: Option<String>, reply: Reply },
+    Stop { reply: Reply },
+    Answer { request: PermissionId, option: String, reply: Reply },
+    ShutDown { done: oneshot::Sender<()> },
+}
+
+pub(crate) struct SessionActor {
+    session: SessionId,
+    store: Arc<dyn Store>,
+    hub: Arc<Hub>,
+    /// The agent of this session, or the name that nobody knows any more.
+    agent: Result<Agent, String>,
+    root: PathBuf,
+    record: SessionRecord,
+    link: Option<AgentLink>,
+    pending: Pending,
+    prompt_keys: VecDeque<String>,
+    prompts: u64,
+    /// When the running turn is ended without the agent's answer.
+    stop_by: Option<Instant>,
+}
+
+/// Changes that are not committed yet.
+struct Pending {
+    changes: Vec<Change>,
+    urgent: bool,
+    committed_at: Instant,
+}
+
+impl SessionActor {
+    pub(crate) fn new(document: &Document, agent: Result<Agent, String>, store: Arc<dyn Store>, hub: Arc<Hub>) -> Self {
+        Self {
+            session: document.session.id.clone(),
+            store,
+            hub,
+            agent,
+            root: document.session.root.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from),
+            record: SessionRecord::from_document(document),
+            link: None,
+            pending: Pending { changes: Vec::new(), urgent: false, committed_at: Instant::now() },
+            prompt_keys: VecDeque::new(),
+            prompts: 0,
+            stop_by: None,
+        }
+    }
+
+    /// Works until it is shut down, nobody can command it any more, or the store fails.
+    pub(crate) async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
+        match self.work(&mut commands).await {
+            Ok(done) => {
+                self.end_agent().await;
+                if let Some(done) = done {
+                    // Nobody has to wait for it.
+                    let _ = done.send(());
+                }
+            }
+            Err(error) => {
+                // What is stored stands; the next command reads it again.
+                tracing::error!(session = %self.session, %error, "the session could not be stored and is let go");
+                self.end_agent().await;
+            }
+        }
+    }
+
+    async fn work(
+        &mut self,
+        commands: &mut mpsc::UnboundedReceiver<Command>,
+    ) -> Result<Option<oneshot::Sender<()>>, StoreError> {
+        let mut lines = Vec::new();
+        loop {
+            let commit_at = self.pending.commit_at();
+            let stop_by = self.stop_by;
+            tokio::select! {
+                command = commands.recv() => match command {
+                    None => return Ok(None),
+                    Some(Command::ShutDown { done }) => {
+                        self.agent_gone("Pleat was stopped while the agent was at work.");
+                        self.commit(Durability::Person).await?;
+                        return Ok(Some(done));
+                    }
+                    Some(command) => self.command(command).await?,
+                },
+                taken = next_lines(self.link.as_mut(), &mut lines) => {
+                    if taken == 0 {
+                        self.link = None;
+                    }
+                    for line in lines.drain(..) {
+                        self.incoming(line).await?;
+                    }
+                }
+                () = sleep_until(commit_at) => self.commit(Durability::Agent).await?,
+                () = sleep_until(stop_by) => self.stop_by_force().await?,
+            }
+            if self.pending.urgent {
+                self.commit(Durability::Agent).await?;
+            }
+        }
+    }
+
+    async fn command(&mut self, command: Command) -> Result<(), StoreError> {
+        let (reply, result) = match command {
+            Command::Prompt { text, key, reply } => (reply, self.prompt(text, key).await),
+            Command::Stop { reply } => (reply, self.stop().await),
+            Command::Answer { request, option, reply } => (reply, self.answer(&request, option).await),
+            Command::ShutDown { .. } => return Ok(()),
+        };
+        let failed = match &result {
+            Err(HostError::Store(error)) => Some(error.clone()),
+            Err(_) | Ok(()) => None,
+        };
+        // Who asked may have gone; what was asked is done all the same.
+        let _ = reply.send(result);
+        failed.map_or(Ok(()), Err)
+    }
+
+    async fn prompt(&mut self, text: String, key: Option<String>) -> Result<(), HostError> {
+        if key.as_ref().is_some_and(|key| self.prompt_keys.contains(key)) {
+            return Ok(());
+        }
+        if text.trim().is_empty() {
+            return Err(HostError::EmptyPrompt);
+        }
+        if self.record.live_turn().is_some() {
+            return Err(HostError::TurnRunning);
+        }
+        self.prompts += 1;
+        let prompt = PromptKey(self.prompts.to_string());
+        self.apply(Event::Prompt { prompt: prompt.clone(), text: text.clone(), attachments: Vec::new() });
+        self.commit(Durability::Person).await?;
+        if let Some(key) = key {
+            self.prompt_keys.push_back(key);
+            if self.prompt_keys.len() > REMEMBERED_KEYS {
+                self.prompt_keys.pop_front();
+            }
+        }
+        match self.linked() {
+            Ok(link) => link.prompt(prompt, text),
+            Err(reason) => self.fail(&prompt, &reason),
+        }
+        Ok(())
+    }
+
+    /// The running agent, started where there is none.
+    fn linked(&mut self) -> Result<&mut AgentLink, String> {
+        if self.link.is_none() {
+            let agent = self.agent.as_ref().map_err(|name| {
+                format!(
+                    "This session belongs to the agent `{name}`, which is not known any more. Add it to pleat.toml."
+                )
+            })?;
+            let link = AgentLink::start(agent, self.root.clone()).map_err(|error| {
+                let install = agent.install.as_ref().filter(|_| agent.program().is_none());
+                let advice = install.map_or_else(String::new, |install| format!(" Install it with: {install}"));
+                format!("{} could not be started: {error}.{advice}", agent.title)
+            })?;
+            self.link = Some(link);
+        }
+        self.link.as_mut().ok_or_else(String::new)
+    }
+
+    async fn stop(&mut self) -> Result<(), HostError> {
+        if self.record.live_turn().is_none() || self.stop_by.is_some() {
+            return Ok(());
+        }
+        let requests = self.record.open_requests();
+        self.apply(Event::CancelSent);
+        for request in &requests {
+            let (request, outcome) = (request.clone(), PermissionOutcome::Cancelled);
+            self.apply(Event::PermissionAnswered { request, outcome, by: None });
+        }
+        let Some(link) = &mut self.link else {
+            self.end_turn_cancelled();
+            self.commit(Durability::Person).await?;
+            return Ok(());
+        };
+        if link.is_open() {
+            self.commit(Durability::Person).await?;
+            self.stop_by = Some(Instant::now() + STOP_GRACE);
+            if let Some(link) = &mut self.link {
+                link.cancel();
+                for request in &requests {
+                    link.answer_permission(request, None);
+                }
+            }
+        } else {
+            link.cancel();
+            self.end_turn_cancelled();
+            self.commit(Durability::Person).await?;
+        }
+        Ok(())
+    }
+
+    /// The agent did not answer Stop: its turn ends as cancelled, and its process is replaced with the next prompt.
+    async fn stop_by_force(&mut self) -> Result<(), StoreError> {
+        self.end_turn_cancelled();
+        self.commit(Durability::Person).await?;
+        self.end_agent().await;
+        Ok(())
+    }
+
+    fn end_turn_cancelled(&mut self) {
+        self.stop_by = None;
+        let prompt = PromptKey(self.prompts.to_string());
+        let answer = PromptAnswer::Stopped { reason: Some("cancelled".to_owned()), usage: None };
+        self.apply(Event::PromptAnswered { prompt, answer });
+    }
+
+    async fn answer(&mut self, request: &PermissionId, option: String) -> Result<(), HostError> {
+        let Some(key) = self.record.open_request(request) else { return Err(HostError::NotOpen) };
+        if !self.record.has_option(&key, &option) {
+            return Err(HostError::UnknownOption(option));
+        }
+        let outcome = PermissionOutcome::Selected { option: option.clone() };
+        self.apply(Event::PermissionAnswered { request: key.clone(), outcome, by: Some("owner".to_owned()) });
+        self.commit(Durability::Person).await?;
+        if let Some(link) = &mut self.link {
+            link.answer_permission(&key, Some(&option));
+        }
+        Ok(())
+    }
+
+    async fn incoming(&mut self, line: Incoming) -> Result<(), StoreError> {
+        match line {
+            Incoming::Notification { method, params } if method == "session/update" => self.update(params),
+            Incoming::Notification { method, .. } => {
+                tracing::debug!(session = %self.session, method, "a notification that Pleat does not know");
+            }
+            Incoming::Request { id, method, params } => self.request(id, &method, &params),
+            Incoming::Answer { to, result } => {
+                if let Some(link) = &mut self.link {
+                    match link.answered(to, result) {
+                        Answered::Nothing => {}
+                        Answered::Opened(agent_session, early) => self.opened(agent_session, early).await?,
+                        Answered::Prompt(prompt, result) => self.answered(prompt, result),
+                        Answered::Failed(reason) => self.failed_to_open(&reason).await,
+                    }
+                }
+            }
+            Incoming::Noise(line) => {
+                tracing::debug!(session = %self.session, bytes = line.len(), "the agent printed a line that is no message");
+            }
+            Incoming::SkippedLine { bytes } => {
+                let text =
+                    format!("The agent sent a line of {bytes} bytes, which is more than Pleat reads. It was skipped.");
+                self.apply(Event::Notice { level: NoticeLevel::Warning, code: "line_skipped", text });
+            }
+            Incoming::Closed(reason) => self.closed(&reason),
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, params: Value) {
+        let Some(link) = &mut self.link else { return };
+        if !link.is_open() {
+            link.keep_early(params);
+            return;
+        }
+        let events = link.adapter.update(&params, false);
+        for (session, event) in events {
+            if self.link.as_ref().is_some_and(|link| link.is_ours(&session)) {
+                self.apply(event);
+            }
+        }
+    }
+
+    fn request(&mut self, id: RequestId, method: &str, params: &Value) {
+        let Some(link) = &mut self.link else { return };
+        if method != "session/request_permission" || session_id(params).is_none() {
+            link.connection.respond(&id, Err(RpcError::method_not_found(method)));
+            return;
+        }
+        let request = RequestKey(id.to_string());
+        let events = link.adapter.permission(request.clone(), params);
+        link.permission_asked(request.clone(), id);
+        if self.record.live_turn().is_none() || events.is_empty() {
+            // Nobody is there to be asked: the turn is over, or the request is about no call.
+            link.answer_permission(&request, None);
+            return;
+        }
+        for (_, event) in events {
+            self.apply(event);
+        }
+    }
+
+    async fn opened(&mut self, agent_session: AgentSessionId, early: Vec<Value>) -> Result<(), StoreError> {
+        let earlier = self.store.agent_sessions(self.session.clone()).await?;
+        self.store.add_agent_session(self.session.clone(), agent_session, now()).await?;
+        if !earlier.is_empty() {
+            let text =
+                "The agent was started anew and does not know what was said before. What you see is what Pleat kept.";
+            self.apply(Event::Notice { level: NoticeLevel::Warning, code: "context_lost", text: text.to_owned() });
+        }
+        for params in early {
+            self.update(params);
+        }
+        Ok(())
+    }
+
+    fn answered(&mut self, prompt: PromptKey, result: Result<Value, RpcError>) {
+        self.stop_by = None;
+        let answer = match result {
+            Ok(result) => prompt_answer(Ok(&result)),
+            Err(error) => prompt_answer(Err(&json!(error))),
+        };
+        self.apply(Event::PromptAnswered { prompt, answer });
+    }
+
+    async fn failed_to_open(&mut self, reason: &str) {
+        let title = self.agent_title();
+        let prompt = PromptKey(self.prompts.to_string());
+        self.fail(&prompt, &format!("{title} cannot be used: {reason}"));
+        self.end_agent().await;
+    }
+
+    /// Ends a turn that never reached its agent.
+    fn fail(&mut self, prompt: &PromptKey, reason: &str) {
+        let answer = PromptAnswer::Error { code: 0, message: reason.to_owned() };
+        self.apply(Event::PromptAnswered { prompt: prompt.clone(), answer });
+    }
+
+    fn closed(&mut self, reason: &CloseReason) {
+        let Some(link) = self.link.take() else { return };
+        self.stop_by = None;
+        let title = self.agent_title();
+        let exit = reason.exit.map_or_else(String::new, |exit| format!(" ({exit})"));
+        let words = last_words(&reason.stderr_tail);
+        if link.is_open() {
+            self.agent_gone(&format!("{title} ended before it had answered{exit}.{words}"));
+        } else {
+            let prompt = PromptKey(self.prompts.to_string());
+            let text = format!(
+                "{title} ended as soon as it was started{exit}. Run its command in a terminal to see why.{words}"
+            );
+            self.fail(&prompt, &text);
+        }
+    }
+
+    fn agent_gone(&mut self, reason: &str) {
+        self.apply(Event::AgentGone { reason: Some(reason.to_owned()) });
+    }
+
+    fn agent_title(&self) -> String {
+        self.agent.as_ref().map_or_else(Clone::clone, |agent| agent.title.clone())
+    }
+
+    /// Ends the process where there is one; what it still says is not listened to.
+    async fn end_agent(&mut self) {
+        if let Some(link) = self.link.take() {
+            link.connection.shut_down(ExitLadder::default()).await;
+        }
+    }
+
+    fn apply(&mut self, event: Event) {
+        let changes = self.record.apply(event, now(), &mut TimeOrderedIds);
+        self.pending.urgent |= changes.iter().any(is_urgent);
+        self.pending.changes.extend(changes);
+    }
+
+    /// Stores what is pending, then tells.
+    async fn commit(&mut self, durability: Durability) -> Result<(), StoreError> {
+        let changes = coalesce(std::mem::take(&mut self.pending.changes));
+        self.pending.urgent = false;
+        self.pending.committed_at = Instant::now();
+        if !changes.is_empty() {
+            let revision = self.store.commit(self.session.clone(), changes, now(), durability).await?;
+            self.hub.publish(&self.session, revision);
+        }
+        Ok(())
+    }
+}
+
+impl Pending {
+    fn commit_at(&self) -> Option<Instant> {
+        (!self.changes.is_empty()).then(|| self.committed_at + TEXT_INTERVAL)
+    }
+}
+
+/// Whether a change is more than a text that grows.
+fn is_urgent(change: &Change) -> bool {
+    match change {
+        Change::AppendText { .. } | Change::AppendOutput { .. } | Change::SetPartMessageId { .. } => false,
+        Change::UpdateCall { update, .. } => update.state.is_some() || update.permission.is_some(),
+        Change::UpdateSession(update) => update.live_turn.is_some(),
+        Change::InsertTurn(_)
+        | Change::UpdateTurn { .. }
+        | Change::InsertMessage(_)
+        | Change::UpdateMessage { .. }
+        | Change::InsertPart { .. } => true,
+    }
+}
+
+/// Waits for lines of the agent, for ever where there is none; 0: its connection is over.
+async fn next_lines(link: Option<&mut AgentLink>, lines: &mut Vec<Incoming>) -> usize {
+    match link {
+        Some(link) => link.incoming.recv_many(lines, LINES_AT_ONCE).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The last lines of the agent's stderr, as a part of a notice.
+fn last_words(stderr: &str) -> String {
+    let lines: Vec<&str> = stderr.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    match &lines[lines.len().saturating_sub(5)..] {
+        [] => String::new(),
+        last => format!(" It wrote last:\n{}\n", last.join("\n")),
+    }
+}

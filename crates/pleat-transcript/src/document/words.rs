@@ -1,0 +1,62 @@
+//! The words that say what an object is: `role` of a message, `type` of a part.
+
+use crate::message::{Body, MediaKind};
+use crate::session::word_of;
+
+/// A message's `role`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    User,
+    Assistant,
+    Tool,
+    Plan,
+    Notice,
+}
+
+impl Role {
+    pub(super) const WORDS: [(Self, &'static str); 5] = [
+        (Self::User, "user"),
+        (Self::Assistant, "assistant"),
+        (Self::Tool, "tool"),
+        (Self::Plan, "plan"),
+        (Self::Notice, "notice"),
+    ];
+
+    pub(super) fn of(body: &Body) -> Self {
+        match body {
+            Body::User(_) => Self::User,
+            Body::Assistant(_) => Self::Assistant,
+            Body::Tool(_) => Self::Tool,
+            Body::Plan(_) => Self::Plan,
+            Body::Notice(_) => Self::Notice,
+        }
+    }
+
+    pub(super) fn word(self) -> &'static str {
+        word_of(&Self::WORDS, &self)
+    }
+}
+
+/// A part's `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PartType {
+    Thinking,
+    Text,
+    Call,
+    Media(MediaKind),
+}
+
+impl PartType {
+    pub(super) const WORDS: [(Self, &'static str); 6] = [
+        (Self::Thinking, "thinking"),
+        (Self::Text, "text"),
+        (Self::Call, "call"),
+        (Self::Media(MediaKind::Image), "image"),
+        (Self::Media(MediaKind::Audio), "audio"),
+        (Self::Media(MediaKind::Resource), "resource"),
+    ];
+
+    pub(super) fn word(self) -> &'static str {
+        word_of(&Self::WORDS, &self)
+    }
+}
