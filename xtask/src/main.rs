@@ -1,2 +1,44 @@
-//! x
-fn main(){}
+//! The project's own commands: `cargo xtask test`, `cargo xtask bless` and `cargo xtask bench`.
+
+mod bench;
+mod bless;
+mod command;
+mod install;
+mod paths;
+mod test;
+
+use command::Failure;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  test    install what is missing, then format, clippy, tests, docs, release build and browser tests
+  bless   run the tests and accept every snapshot as it is now
+  bench   print the aims and what this machine measures, side by side
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(words: &[String]) -> Result<(), Failure> {
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => test::run(),
+        ["bless"] => bless::run(),
+        ["bench"] => bench::run(),
+        ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        [] => Err(Failure::new(format!("say which command to run.\n{USAGE}"))),
+        _ => Err(Failure::new(format!("there is no command `{}`.\n{USAGE}", words.join(" ")))),
+    }
+}

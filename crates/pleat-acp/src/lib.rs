@@ -9,5 +9,6 @@ pub mod adapter;
 pub mod connection;
 mod dialect;
 pub mod process;
+pub mod replay_agent;
 pub mod trace;
 pub mod trace_replay;

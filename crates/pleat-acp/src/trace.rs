@@ -115,8 +115,8 @@ pub fn open(path: &Path) -> Result<TraceReader<Box<dyn BufRead + Send>>, TraceEr
     }
 }
 
-/// The file's own bytes decide, not its name.
-fn open_unpacked(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+/// The file at `path`, unpacked where it is zstd-compressed: its own bytes decide, not its name.
+pub fn open_unpacked(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
     let mut file = File::open(path)?;
     let mut magic = Vec::new();
     file.by_ref().take(ZSTD_MAGIC.len() as u64).read_to_end(&mut magic)?;

@@ -4,12 +4,15 @@
 //! [`Store`], stands for every database; [`sqlite`] is the embedded one. A list of changes is one transaction that also
 //! bumps the session's revision, so nothing is shown before it is durable and nothing is half stored.
 
+mod error;
 pub mod sqlite;
 
+pub use error::{IdKind, StoreError};
+
+use pleat_transcript::call::Call;
 use pleat_transcript::change::Change;
 use pleat_transcript::document::Document;
 use pleat_transcript::ids::{AgentSessionId, CallId, SessionId};
-use pleat_transcript::call::Call;
 use pleat_transcript::session::{Millis, Session, TurnState};
 use std::pin::Pin;
 
@@ -61,22 +64,21 @@ pub struct SessionListing {
     pub last_words: Option<String>,
 }
 
-/// Why the store did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// There is no such session.
-    #[error("there is no session `{0}`")]
-    UnknownSession(SessionId),
-}
-
 /// Everything Pleat keeps.
 pub trait Store: Send + Sync {
-    /// Stores a session that has no messages yet. An id that exists is an error.
+    /// Stores a session that has no messages yet, at revision 1. An id that exists is an error.
     fn create_session(&self, session: Session) -> StoreFuture<'_, Revision>;
 
     /// Commits changes of one session in one transaction and tells its new revision. Changes that alter nothing write
-    /// nothing and leave the revision as it is.
-    fn commit(&self, session: SessionId, changes: Vec<Change>, at: Millis, durability: Durability) -> StoreFuture<'_, Revision>;
+    /// nothing and leave the revision as it is. Where one does not fit, or brings an id that its session has already,
+    /// none is stored.
+    fn commit(
+        &self,
+        session: SessionId,
+        changes: Vec<Change>,
+        at: Millis,
+        durability: Durability,
+    ) -> StoreFuture<'_, Revision>;
 
     /// A whole session.
     fn document(&self, session: SessionId) -> StoreFuture<'_, StoredDocument>;
@@ -90,10 +92,11 @@ pub trait Store: Send + Sync {
     /// Sessions in which something is open: a turn, a call of a turn that was running, or a permission request.
     fn open_sessions(&self) -> StoreFuture<'_, Vec<SessionId>>;
 
-    /// Stores a whole transcript. A session id that exists is an error.
+    /// Stores a whole transcript as it is, at revision 1; the caller has prepared it. Its `window` is not stored. A
+    /// session id that exists is an error.
     fn import(&self, document: Document, at: Millis) -> StoreFuture<'_, Revision>;
 
-    /// Remembers what the agent calls this session; earlier names are kept.
+    /// Remembers what the agent calls this session; earlier names are kept. A name that is known becomes the newest.
     fn add_agent_session(&self, session: SessionId, agent_session: AgentSessionId, at: Millis) -> StoreFuture<'_, ()>;
 
     /// What the agent called this session, oldest first.

@@ -74,6 +74,14 @@ impl Mailbox {
         self.kept.pop_front()
     }
 
+    /// Whether a request of that method is kept.
+    pub(super) fn keeps_request(&self, wanted: &str) -> bool {
+        self.kept.iter().any(|message| match message {
+            ClientMessage::Request { method, .. } => method == wanted,
+            ClientMessage::Notification { .. } | ClientMessage::Answer { .. } => false,
+        })
+    }
+
     /// Takes the kept messages for which `wanted` holds.
     pub(super) fn take_kept_where(&mut self, wanted: impl Fn(&ClientMessage) -> bool) -> Vec<ClientMessage> {
         let (taken, kept) = std::mem::take(&mut self.kept).into_iter().partition(|message| wanted(message));

@@ -1,6 +1,7 @@
 //! Recorded ids made fresh: a conversation played twice must not reuse them.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
@@ -50,9 +51,6 @@ pub(super) struct IdMap {
     clients: HashMap<String, String>,
     /// How often the prompts were begun, from 1.
     round: usize,
-    /// Differs between processes, also those that get the same pid one after the other.
-    process_mark: String,
-    sessions_made: usize,
     /// Ids of the agent's requests that were used.
     requests_used: HashSet<Value>,
     last_request: i64,
@@ -60,14 +58,11 @@ pub(super) struct IdMap {
 
 impl IdMap {
     pub(super) fn new(recorded: RecordedIds) -> Self {
-        let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
             recorded,
             sessions: HashMap::new(),
             clients: HashMap::new(),
             round: 1,
-            process_mark: format!("{:x}-{:x}", since_epoch.as_millis(), std::process::id()),
-            sessions_made: 0,
             requests_used: HashSet::new(),
             last_request: -1,
         }
@@ -87,8 +82,13 @@ impl IdMap {
 
     /// The recorded session is from now on one that was never there before.
     pub(super) fn bind_fresh_session(&mut self, recorded: &str) {
-        let fresh = self.fresh_session();
-        self.bind_session(recorded, &fresh);
+        self.bind_session(recorded, &fresh_session());
+    }
+
+    /// Goes back to what was bound before; ids that were given since stay given.
+    pub(super) fn keep_bindings_of(&mut self, before: Self) {
+        self.sessions = before.sessions;
+        self.clients = before.clients;
     }
 
     /// Where the client's answer holds an id that it made (a terminal's), it stands for the recorded one.
@@ -121,9 +121,10 @@ impl IdMap {
         match value {
             Value::Object(fields) => {
                 for (key, value) in fields {
-                    match value {
-                        Value::String(id) if is_id_key(key) => self.replace(id),
-                        _ => self.replace_in(value),
+                    if let (true, Value::String(id)) = (is_id_key(key), &mut *value) {
+                        self.replace(id);
+                    } else {
+                        self.replace_in(value);
                     }
                 }
             }
@@ -149,11 +150,14 @@ impl IdMap {
         }
         self.sessions.get(recorded).cloned().unwrap_or_default()
     }
+}
 
-    fn fresh_session(&mut self) -> String {
-        self.sessions_made += 1;
-        format!("replay-{}-{}", self.process_mark, self.sessions_made)
-    }
+/// An id that no other has, not even in another process that gets the same pid later.
+fn fresh_session() -> String {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    format!("replay-{:x}-{:x}-{number}", since_epoch.as_millis(), std::process::id())
 }
 
 /// Whether a field names something: `toolCallId`, `parentToolUseId`, `terminal_id`, `senderSessionId` …

@@ -17,6 +17,7 @@ pub(super) struct Script {
     /// When it ended, on the recording's clock.
     pub(super) ends_at_ms: i64,
     pub(super) ids: RecordedIds,
+    stdout_ended: bool,
 }
 
 /// How a part ends.
@@ -66,7 +67,6 @@ impl Script {
     pub(super) fn read(trace: impl BufRead, part: usize) -> Result<Self, ReplayError> {
         let mut script = Self::default();
         let mut reading_part = 1;
-        let mut stdout_ended_after = None;
         for line in trace::read(trace) {
             let line = match line {
                 Ok(line) => line,
@@ -76,28 +76,29 @@ impl Script {
                 }
                 Err(error) => return Err(error.into()),
             };
-            if let Some(ending) = part_ending(&line.what) {
-                if reading_part == part {
+            match part_ending(&line.what) {
+                Some(ending) if reading_part == part => {
                     script.ending = ending;
                     script.ends_at_ms = line.at_ms;
                     return Ok(script);
                 }
-                reading_part += 1;
-            } else if reading_part != part {
-            } else if is_end_of_stdout(&line.what) {
-                stdout_ended_after = Some(script.steps.len());
-                script.ends_at_ms = line.at_ms;
-            } else if stdout_ended_after.is_some() && matches!(line.what, TraceItem::ClientToAgent(_)) {
-                script.ending = Ending::Exited;
-                return Ok(script);
-            } else {
-                script.take(line);
+                Some(_) => reading_part += 1,
+                None if reading_part == part && script.ending == Ending::Open => script.take(line),
+                None => {}
             }
         }
         if reading_part == part { Ok(script) } else { Err(ReplayError::NoSuchPart { part, parts: reading_part }) }
     }
 
     fn take(&mut self, line: TraceLine) {
+        if is_end_of_stdout(&line.what) {
+            // The first one of a later part belongs to the agent before.
+            self.stdout_ended = !self.steps.is_empty();
+            self.ends_at_ms = line.at_ms;
+        } else if self.stdout_ended && matches!(line.what, TraceItem::ClientToAgent(_)) {
+            self.ending = Ending::Exited;
+            return;
+        }
         self.ids.collect(&line.what);
         let what = match line.what {
             TraceItem::ClientToAgent(message) => Heard::read(&message).map(StepKind::Hear),

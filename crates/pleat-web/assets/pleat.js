@@ -1,0 +1,451 @@
+// Keeps an open page true, and the reader's place and words.
+//
+// The server sends patches that name elements by `data-key`. This module applies them, and nothing else: it knows no row
+// and no state of a conversation. What belongs to the reader is never touched: which <details> are open, the place on the
+// page, a selection, a draft.
+
+const root = document.documentElement;
+const body = document.body;
+const banner = document.getElementById('banner');
+root.classList.add('scripted');
+
+const find = (key) => document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+const keyed = (element) => [...element.children].filter((child) => child.hasAttribute('data-key'));
+const holdsBlocks = (element) => element.firstElementChild?.hasAttribute('data-key') ?? false;
+
+function elementOf(html) {
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  return template.content.firstElementChild;
+}
+
+// ---- The reader's place
+
+const END_TOLERANCE = 4;
+const isLatestPage = () => body.hasAttribute('data-draft') && !/[?&](at|earlier|later)=/.test(location.search);
+const distanceToEnd = () => root.scrollHeight - root.clientHeight - window.scrollY;
+const hasSelection = () => !(document.getSelection()?.isCollapsed ?? true);
+
+let follows = isLatestPage() && (location.hash === '' || location.hash === '#end');
+let place = [];
+let lastScroll = window.scrollY;
+
+/** The chain of elements at the upper edge of the view, each with its distance from it. */
+function readPlace() {
+  const edge = document.querySelector('.banner:not([hidden])')?.offsetHeight ?? 0;
+  const chain = [];
+  let element = find('rows');
+  while (element) {
+    element = keyed(element).find((child) => child.getClientRects().length > 0 && child.getBoundingClientRect().bottom > edge);
+    if (element) chain.push([element, element.getBoundingClientRect().top]);
+  }
+  return chain.reverse();
+}
+
+function toEnd() {
+  window.scrollTo(0, root.scrollHeight);
+  lastScroll = window.scrollY;
+}
+
+/** Puts the page where the reader was, after its content changed. */
+function keepPlace() {
+  if (follows && !hasSelection()) {
+    toEnd();
+  } else {
+    const [element, top] = place.find(([candidate]) => candidate.isConnected && candidate.getClientRects().length > 0) ?? [];
+    if (element) {
+      const moved = element.getBoundingClientRect().top - top;
+      if (Math.abs(moved) >= 1) window.scrollBy(0, moved);
+    }
+    lastScroll = window.scrollY;
+  }
+  place = readPlace();
+  showAway();
+}
+
+function showAway() {
+  body.toggleAttribute('data-away', distanceToEnd() > 200);
+}
+
+function handOver() {
+  follows = false;
+}
+
+if (find('rows')) {
+  addEventListener('wheel', (event) => { if (event.deltaY < 0) handOver(); }, { passive: true });
+  addEventListener('keydown', (event) => {
+    const typing = event.target.closest?.('input, textarea');
+    if (!typing && ['ArrowUp', 'PageUp', 'Home'].includes(event.key)) handOver();
+    if (!typing && event.key === ' ' && event.shiftKey) handOver();
+  });
+  let touchY = 0;
+  addEventListener('touchstart', (event) => { touchY = event.touches[0]?.clientY ?? 0; }, { passive: true });
+  addEventListener('touchmove', (event) => {
+    const y = event.touches[0]?.clientY ?? touchY;
+    if (y > touchY) handOver();
+    touchY = y;
+  }, { passive: true });
+  addEventListener('scroll', () => {
+    const upwards = window.scrollY < lastScroll;
+    // A page that shrinks scrolls upwards too, but then it stands at its end.
+    if (upwards && distanceToEnd() > END_TOLERANCE) handOver();
+    if (!upwards && isLatestPage() && distanceToEnd() <= END_TOLERANCE) follows = true;
+    lastScroll = window.scrollY;
+    place = readPlace();
+    showAway();
+  }, { passive: true });
+  // Fonts, the window's width, an image or a fetched result may change heights as well.
+  new ResizeObserver(() => keepPlace()).observe(find('main'));
+  new ResizeObserver(() => keepPlace()).observe(find('dock'));
+  if (follows) toEnd();
+  place = readPlace();
+}
+
+// ---- Patches
+
+/** Changes of elements under the reader's selection, by key: they wait until it is gone. */
+const held = new Map();
+
+function isSelected(element) {
+  const selection = document.getSelection();
+  return hasSelection() && selection.containsNode(element, true);
+}
+
+function whenFree(element, change) {
+  if (isSelected(element)) held.set(element.dataset.key, { element, ...change });
+  else { held.delete(element.dataset.key); change.run(element); }
+}
+
+document.addEventListener('selectionchange', () => {
+  if (hasSelection() || held.size === 0) return;
+  const changes = [...held.values()];
+  held.clear();
+  for (const { element, run } of changes) if (element.isConnected) run(element);
+  settle();
+});
+
+const swap = (element, fresh) => whenFree(element, { fresh, run: (old) => old.replaceWith(fresh) });
+const drop = (element) => whenFree(element, { run: (old) => old.remove() });
+
+function isReaders(name) {
+  return ['data-key', 'open', 'inert', 'data-seen', 'data-loaded'].includes(name);
+}
+
+function setAttributes(element, wanted) {
+  for (const { name } of [...element.attributes]) {
+    if (!(name in wanted) && !isReaders(name)) element.removeAttribute(name);
+  }
+  for (const [name, value] of Object.entries(wanted)) {
+    if (name !== 'open' && element.getAttribute(name) !== value) element.setAttribute(name, value);
+  }
+}
+
+const attributesOf = (element) => Object.fromEntries([...element.attributes].map(({ name, value }) => [name, value]));
+
+function putAfter(parent, after, element) {
+  const sibling = after === null ? null : keyed(parent).find((child) => child.dataset.key === after);
+  if (sibling) sibling.after(element);
+  else parent.prepend(element);
+}
+
+const operations = {
+  insert({ parent, after, html }) {
+    const fresh = elementOf(html);
+    // What was to go, but stands under a selection, goes now: a key is never there twice.
+    const old = held.get(fresh.dataset.key);
+    if (old) { held.delete(fresh.dataset.key); old.element.remove(); }
+    const target = find(parent);
+    if (target) putAfter(target, after, fresh);
+  },
+  move({ key, after }) {
+    const element = find(key);
+    if (element) putAfter(element.parentElement, after, element);
+  },
+  replace({ key, html }) {
+    const element = find(key);
+    if (element) swap(element, elementOf(html));
+  },
+  remove({ key }) {
+    const element = find(key);
+    if (element) drop(element);
+  },
+  attributes({ key, attributes }) {
+    const element = find(key);
+    if (!element) return;
+    setAttributes(element, attributes);
+    const fresh = held.get(key)?.fresh;
+    if (fresh) setAttributes(fresh, attributes);
+  },
+};
+
+/** Makes an element show what a fresh one shows, keeping every part that is the same. */
+function reconcile(element, fresh) {
+  const fetched = element.hasAttribute('data-fetch') && fresh.hasAttribute('data-fetch');
+  const alike = element.tagName === fresh.tagName && holdsBlocks(element) === holdsBlocks(fresh);
+  if (fetched || (alike && !holdsBlocks(fresh) && element.innerHTML === fresh.innerHTML)) {
+    setAttributes(element, attributesOf(fresh));
+  } else if (alike && holdsBlocks(fresh)) {
+    setAttributes(element, attributesOf(fresh));
+    reconcileChildren(element, fresh);
+  } else {
+    swap(element, fresh);
+  }
+}
+
+function reconcileChildren(element, fresh) {
+  const old = new Map(keyed(element).map((child) => [child.dataset.key, child]));
+  let previous = null;
+  for (const child of keyed(fresh)) {
+    const known = old.get(child.dataset.key);
+    old.delete(child.dataset.key);
+    const wanted = known ?? child;
+    const next = previous ? previous.nextElementSibling : element.firstElementChild;
+    if (next !== wanted) putAfter(element, previous?.dataset.key ?? null, wanted);
+    if (known) reconcile(known, child);
+    previous = previous ? previous.nextElementSibling : element.firstElementChild;
+  }
+  for (const gone of old.values()) drop(gone);
+}
+
+/** What follows from a change, whoever made it. */
+function settle() {
+  const title = find('page')?.dataset.title;
+  if (title) document.title = `${title} · Pleat`;
+  localTimes();
+  watchQuestions();
+  refetchChanged();
+  if (find('rows')) keepPlace();
+}
+
+// ---- The connection
+
+const SILENCE_MS = 9000;
+const RETRY_MS = [500, 1000, 2000, 4000];
+
+let shown = body.dataset.at ?? '';
+let source = null;
+let silence = 0;
+let attempts = 0;
+
+function connect() {
+  const address = new URL(body.dataset.stream, location);
+  if (shown) address.searchParams.set('shown', shown);
+  source = new EventSource(address);
+  source.addEventListener('beat', alive);
+  source.addEventListener('patch', (event) => {
+    alive(event);
+    for (const patch of JSON.parse(event.data)) operations[patch.op](patch);
+    settle();
+  });
+  source.addEventListener('sync', (event) => {
+    alive(event);
+    reconcile(find('page'), elementOf(JSON.parse(event.data).html));
+    settle();
+  });
+  source.addEventListener('gone', (event) => {
+    disconnect();
+    say(event.data);
+  });
+  source.addEventListener('error', lost);
+  expectLife();
+}
+
+function alive(event) {
+  attempts = 0;
+  if (event.lastEventId) shown = event.lastEventId;
+  if (banner.dataset.about === 'connection') say('');
+  expectLife();
+}
+
+function expectLife() {
+  clearTimeout(silence);
+  silence = setTimeout(lost, SILENCE_MS);
+}
+
+function disconnect() {
+  clearTimeout(silence);
+  source?.close();
+  source = null;
+}
+
+function lost() {
+  disconnect();
+  if (attempts > 0) say('The connection to Pleat is lost. Trying again…', 'connection');
+  silence = setTimeout(connect, RETRY_MS[Math.min(attempts, RETRY_MS.length - 1)]);
+  attempts += 1;
+}
+
+function say(words, about = '') {
+  banner.textContent = words;
+  banner.dataset.about = about;
+  banner.hidden = words === '';
+}
+
+addEventListener('pagehide', disconnect);
+addEventListener('pageshow', (event) => { if (event.persisted) connect(); });
+
+// ---- What is fetched when it is opened
+
+async function fetchInto(element) {
+  const version = element.dataset.version;
+  if (element.dataset.loaded === version) return;
+  element.dataset.loaded = version;
+  try {
+    const response = await fetch(`${element.dataset.fetch}?fragment`);
+    if (!response.ok) throw new Error(await response.text());
+    const html = await response.text();
+    if (element.dataset.loaded === version && !isSelected(element)) element.innerHTML = html;
+  } catch {
+    // The link stays, or what was there; opening it again tries again.
+    delete element.dataset.loaded;
+  }
+}
+
+const fetchable = (details) => [...details.querySelectorAll('[data-fetch]')].filter((it) => it.closest('details') === details);
+
+function refetchChanged() {
+  for (const details of document.querySelectorAll('details.call[open]')) fetchable(details).forEach(fetchInto);
+}
+
+document.addEventListener('toggle', (event) => {
+  if (!(event.target instanceof HTMLDetailsElement)) return;
+  if (event.target.open) fetchable(event.target).forEach(fetchInto);
+}, true);
+
+// Opening something is reading: the end is not followed away from it.
+document.addEventListener('click', (event) => {
+  if (!event.target.closest?.('summary')) return;
+  place = readPlace();
+  const followed = follows;
+  follows = false;
+  requestAnimationFrame(() => { follows = followed && distanceToEnd() <= END_TOLERANCE; });
+});
+
+// ---- Commands
+
+const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+
+document.addEventListener('submit', async (event) => {
+  const form = event.target;
+  const kind = form.dataset.post;
+  if (!kind) return;
+  event.preventDefault();
+  if (form.dataset.busy) return;
+  form.dataset.busy = 'true';
+  const data = new URLSearchParams(new FormData(form, event.submitter));
+  if (kind === 'prompt') data.set('key', promptKey);
+  try {
+    const response = await fetch(form.action, { method: 'POST', body: data, headers: { 'x-pleat-script': '1' } });
+    if (!response.ok) throw new Error(response.status === 401 ? 'You are not logged in any more. Open the link that pleat printed.' : await response.text());
+    say('');
+    if (kind === 'prompt') promptWasSent(form);
+  } catch (error) {
+    say(error instanceof TypeError ? 'Pleat cannot be reached; nothing was lost. Try again when it runs.' : error.message);
+  } finally {
+    delete form.dataset.busy;
+  }
+});
+
+// ---- The composer
+
+let promptKey = newKey();
+const draftName = `pleat:draft:${body.dataset.draft}`;
+const prompt = document.getElementById('prompt');
+
+function promptWasSent(form) {
+  promptKey = newKey();
+  prompt.value = '';
+  localStorage.removeItem(draftName);
+  if (isLatestPage()) {
+    follows = true;
+    document.getSelection()?.removeAllRanges();
+    keepPlace();
+  } else {
+    location.href = form.action.replace(/\/prompt$/, '#end');
+  }
+}
+
+if (prompt && body.dataset.draft) {
+  if (!prompt.value) prompt.value = localStorage.getItem(draftName) ?? '';
+  prompt.addEventListener('input', () => {
+    if (prompt.value) localStorage.setItem(draftName, prompt.value);
+    else localStorage.removeItem(draftName);
+  });
+  prompt.addEventListener('keydown', (event) => {
+    // An input method uses Enter for itself.
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    const hasKeyboard = matchMedia('(pointer: fine)').matches;
+    if (!hasKeyboard && !event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const send = prompt.form.querySelector('button.primary');
+    if (!send.disabled && prompt.value.trim()) prompt.form.requestSubmit(send);
+  });
+}
+
+document.addEventListener('click', (event) => {
+  if (!event.target.closest?.('.latest a, .pager a[href$="#end"]') || !isLatestPage()) return;
+  event.preventDefault();
+  follows = true;
+  keepPlace();
+});
+
+// ---- Questions
+
+/** For this long a new question takes no answer, so that a click meant for something else decides nothing. */
+const INERT_MS = 500;
+const known = new WeakSet();
+const seen = new Map();
+
+const cardsInRows = new IntersectionObserver((entries) => {
+  for (const { target, intersectionRatio } of entries) {
+    // Between a part and the whole the bar stays as it is, else it would flicker at the edge.
+    if (intersectionRatio === 0) seen.get(target.dataset.request)?.delete(target);
+    else if (intersectionRatio > 0.99) (seen.get(target.dataset.request) ?? remember(target)).add(target);
+  }
+  markBar();
+}, { threshold: [0, 1] });
+
+function remember(card) {
+  const cards = new Set();
+  seen.set(card.dataset.request, cards);
+  return cards;
+}
+
+/** The bar leaves out what is in view in its place. */
+function markBar() {
+  for (const card of document.querySelectorAll('.bar > .permission')) {
+    const inView = [...(seen.get(card.dataset.request) ?? [])].some((it) => it.isConnected);
+    card.toggleAttribute('data-seen', inView);
+  }
+}
+
+function watchQuestions() {
+  for (const card of document.querySelectorAll('.permission')) {
+    if (known.has(card)) continue;
+    known.add(card);
+    card.inert = true;
+    setTimeout(() => { card.inert = false; }, INERT_MS);
+    if (!card.closest('.bar')) cardsInRows.observe(card);
+  }
+  markBar();
+}
+
+// ---- Times in the reader's own words
+
+const sameDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const sameYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
+const otherYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+
+function localTimes() {
+  const now = new Date();
+  for (const element of document.querySelectorAll('time:not([title])')) {
+    const time = new Date(element.dateTime);
+    element.title = element.textContent;
+    const isToday = time.toDateString() === now.toDateString();
+    const format = isToday ? sameDay : time.getFullYear() === now.getFullYear() ? sameYear : otherYear;
+    element.textContent = format.format(time);
+  }
+}
+
+settle();
+if (body.dataset.stream) connect();

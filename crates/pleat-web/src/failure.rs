@@ -1,0 +1,89 @@
+//! What went wrong, as one sentence on a page.
+
+use crate::view::layout::still_page;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use pleat_host::HostError;
+use pleat_store::StoreError;
+use pleat_transcript::fold::FoldError;
+use pleat_transcript::ids::IdError;
+
+/// Why a page cannot be shown, or a command was not carried out.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: StatusCode,
+    sentence: String,
+}
+
+impl Failure {
+    /// A failure with its status.
+    pub(crate) fn new(status: StatusCode, sentence: impl Into<String>) -> Self {
+        Self { status, sentence: sentence.into() }
+    }
+
+    /// One sentence for a person.
+    pub(crate) fn sentence(&self) -> &str {
+        &self.sentence
+    }
+
+    /// Its status.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// A page that says it, with what the person may do next.
+    pub(crate) fn page(&self, next: &Markup) -> Response {
+        let content = html! {
+            div.page.failure {
+                header.top { nav { a href="/" { "Pleat" } } }
+                main.column { h1 { "That did not work" } p { (self.sentence) } (next) }
+            }
+        };
+        (self.status, still_page("That did not work", &content)).into_response()
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        self.page(&html! { p { a href="/" { "All sessions and agents" } } })
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let unknown = matches!(error, StoreError::UnknownSession(_));
+        let status = if unknown { StatusCode::NOT_FOUND } else { StatusCode::INTERNAL_SERVER_ERROR };
+        Self::new(status, sentence_of(&error.to_string()))
+    }
+}
+
+impl From<HostError> for Failure {
+    fn from(error: HostError) -> Self {
+        if let HostError::Store(error) = error {
+            return error.into();
+        }
+        let conflict = matches!(error, HostError::TurnRunning | HostError::NotOpen);
+        let status = if conflict { StatusCode::CONFLICT } else { StatusCode::UNPROCESSABLE_ENTITY };
+        Self::new(status, sentence_of(&error.to_string()))
+    }
+}
+
+impl From<FoldError> for Failure {
+    fn from(error: FoldError) -> Self {
+        Self::new(StatusCode::NOT_FOUND, sentence_of(&error.to_string()))
+    }
+}
+
+impl From<IdError> for Failure {
+    fn from(error: IdError) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, sentence_of(&error.to_string()))
+    }
+}
+
+/// An error's words as a sentence.
+fn sentence_of(error: &str) -> String {
+    let mut letters = error.chars();
+    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.", letters.as_str())
+}

@@ -1,0 +1,85 @@
+//! The addresses of the pages, in one place.
+
+use pleat_transcript::document::Window;
+use pleat_transcript::ids::{CallId, PermissionId, SessionId};
+use std::fmt::Write as _;
+
+/// A session's page.
+pub(crate) fn session(session: &SessionId) -> String {
+    format!("/s/{}", encoded(session.as_str()))
+}
+
+/// The end of a session's page.
+pub(crate) fn session_end(id: &SessionId) -> String {
+    format!("{}#end", session(id))
+}
+
+/// A session's page at another window, at the row with this key.
+pub(crate) fn window(id: &SessionId, window: &Window, row: Option<&str>) -> String {
+    let fragment = row.map(|key| format!("#{}", encoded(key))).unwrap_or_default();
+    format!("{}{}{fragment}", session(id), query(window))
+}
+
+/// The event stream of a session's page.
+pub(crate) fn events(id: &SessionId, window: &Window) -> String {
+    format!("{}/events{}", session(id), query(window))
+}
+
+/// Where a prompt is posted.
+pub(crate) fn prompt(id: &SessionId) -> String {
+    format!("{}/prompt", session(id))
+}
+
+/// Where Stop is posted.
+pub(crate) fn stop(id: &SessionId) -> String {
+    format!("{}/stop", session(id))
+}
+
+/// Where an answer to a permission request is posted.
+pub(crate) fn permission(id: &SessionId, request: &PermissionId) -> String {
+    format!("{}/permissions/{}", session(id), encoded(request.as_str()))
+}
+
+/// A call's page.
+pub(crate) fn call(id: &SessionId, call: &CallId) -> String {
+    format!("{}/calls/{}", session(id), encoded(call.as_str()))
+}
+
+fn query(window: &Window) -> String {
+    match window {
+        Window::Latest => String::new(),
+        Window::At(id) => format!("?at={}", encoded(id.as_str())),
+        Window::Earlier(id) => format!("?earlier={}", encoded(id.as_str())),
+        Window::Later(id) => format!("?later={}", encoded(id.as_str())),
+        Window::Range { from, to } => format!("?from={}&to={}", encoded(from.as_str()), encoded(to.as_str())),
+    }
+}
+
+/// Text as one segment of a path, value of a query or fragment.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b':' => out.push(char::from(byte)),
+            _ => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pleat_transcript::ids::MessageId;
+
+    #[test]
+    fn ids_of_any_kind_stay_one_segment() {
+        let id = SessionId::new("a/b?c#d é").unwrap();
+        assert_eq!(session(&id), "/s/a%2Fb%3Fc%23d%20%C3%A9");
+        let at = Window::At(MessageId::new("m&1").unwrap());
+        assert_eq!(window(&id, &at, Some("m:m&1")), "/s/a%2Fb%3Fc%23d%20%C3%A9?at=m%261#m:m%261");
+    }
+}

@@ -1,0 +1,87 @@
+//! The page of a session.
+
+use crate::app::App;
+use crate::failure::Failure;
+use crate::links;
+use crate::live::EventId;
+use crate::view::block::Block;
+use crate::view::layout::{Stream, page};
+use crate::view::transcript::Transcript;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use maud::Markup;
+use pleat_store::Revision;
+use pleat_transcript::document::Window;
+use pleat_transcript::fold::fold;
+use pleat_transcript::ids::{IdError, MessageId, SessionId};
+use serde::Deserialize;
+
+/// Which window an address asks for.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct WindowQuery {
+    at: Option<String>,
+    earlier: Option<String>,
+    later: Option<String>,
+}
+
+impl WindowQuery {
+    /// The window; the latest where none is named.
+    pub(crate) fn window(self) -> Result<Window, IdError> {
+        Ok(match (self.at, self.earlier, self.later) {
+            (Some(id), _, _) => Window::At(MessageId::new(id)?),
+            (None, Some(id), _) => Window::Earlier(MessageId::new(id)?),
+            (None, None, Some(id)) => Window::Later(MessageId::new(id)?),
+            (None, None, None) => Window::Latest,
+        })
+    }
+}
+
+/// A session's page as it was at one revision.
+pub(crate) struct Rendered {
+    /// Its blocks.
+    pub(crate) root: Block,
+    /// The tab's title.
+    pub(crate) title: String,
+    /// The revision.
+    pub(crate) revision: Revision,
+}
+
+/// Shows it.
+pub(crate) async fn show(
+    State(app): State<App>,
+    Path(session): Path<String>,
+    Query(query): Query<WindowQuery>,
+) -> Result<Markup, Failure> {
+    let session = SessionId::new(session)?;
+    let window = query.window()?;
+    let rendered = render(&app, &session, window.clone()).await?;
+    let stream = Stream {
+        address: links::events(&session, &window),
+        at: EventId::new(&app, rendered.revision).to_string(),
+        draft: Some(session.to_string()),
+    };
+    Ok(page(&rendered.title, &stream, &rendered.root))
+}
+
+/// Reads, folds and draws a session, away from the threads that answer requests.
+pub(crate) async fn render(app: &App, session: &SessionId, window: Window) -> Result<Rendered, Failure> {
+    let stored = app.host.store().document(session.clone()).await?;
+    let agents = app.host.agents();
+    let drawing = tokio::task::spawn_blocking(move || {
+        let rows = fold(&stored.document, &window)?;
+        let agent = stored.document.session.agent.as_deref();
+        let title = agents.iter().find(|listing| Some(listing.name.0.as_str()) == agent).map(|it| it.title.as_str());
+        let form_key = form_key();
+        let page = Transcript::new(&stored.document, &rows, &window, title, &form_key);
+        Ok(Rendered { root: page.page(), title: page.title_with_state(), revision: stored.revision })
+    });
+    drawing.await.map_err(|error| {
+        tracing::error!(%error, "a page could not be drawn");
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "This page could not be drawn; the server's log says why.")
+    })?
+}
+
+/// A key by which a prompt that is sent twice is known; empty, and so none, where the system gives no random bytes.
+fn form_key() -> String {
+    getrandom::u64().map(|key| format!("{key:016x}")).unwrap_or_default()
+}

@@ -1,0 +1,126 @@
+//! What an edit changes, line by line.
+
+use crate::text::terminal::visible;
+use similar::{ChangeTag, TextDiff};
+
+/// A file before and after.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edit<'a> {
+    /// As the agent names it.
+    pub(crate) path: &'a str,
+    /// `None`: the file is new.
+    pub(crate) old: Option<&'a str>,
+    /// `None`: nothing is left.
+    pub(crate) new: Option<&'a str>,
+    /// The file goes; an empty new text alone may be an emptied file (case B52).
+    pub(crate) deleted: bool,
+}
+
+/// Lines around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// A run of lines near each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hunk {
+    /// The number of its first line, in the new text, from 1.
+    pub(crate) first_line: usize,
+    /// Its lines.
+    pub(crate) lines: Vec<Line>,
+}
+
+/// A line of a hunk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Whether it comes, goes or stays.
+    pub(crate) change: LineChange,
+    /// Its text, with every character visible, without the line's end.
+    pub(crate) text: String,
+}
+
+/// Whether a line comes, goes or stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LineChange {
+    /// Only in the new text.
+    Added,
+    /// Only in the old text.
+    Removed,
+    /// In both.
+    Kept,
+}
+
+impl Edit<'_> {
+    /// Bytes of both texts.
+    pub(crate) fn size(&self) -> usize {
+        self.old.map_or(0, str::len) + self.new.map_or(0, str::len)
+    }
+
+    /// What happens to the file.
+    pub(crate) fn word(&self) -> &'static str {
+        match (self.deleted, self.old) {
+            (true, _) => "deleted file",
+            (false, None) => "new file",
+            (false, Some(_)) => "changed file",
+        }
+    }
+
+    /// Its changes with the lines around them.
+    pub(crate) fn hunks(&self) -> Vec<Hunk> {
+        let diff = TextDiff::from_lines(self.old.unwrap_or(""), self.new.unwrap_or(""));
+        diff.grouped_ops(CONTEXT_LINES)
+            .iter()
+            .map(|group| Hunk {
+                first_line: group.first().map_or(0, |op| op.new_range().start + 1),
+                lines: group.iter().flat_map(|op| diff.iter_changes(op)).map(|change| line(&change)).collect(),
+            })
+            .collect()
+    }
+}
+
+fn line(change: &similar::Change<&str>) -> Line {
+    let text = change.value();
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let change = match change.tag() {
+        ChangeTag::Insert => LineChange::Added,
+        ChangeTag::Delete => LineChange::Removed,
+        ChangeTag::Equal => LineChange::Kept,
+    };
+    Line { change, text: visible(text.strip_suffix('\r').unwrap_or(text)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(old: Option<&str>, new: Option<&str>) -> String {
+        let edit = Edit { path: "a", old, new, deleted: new.is_none() };
+        let mut out = edit.word().to_owned();
+        for line in edit.hunks().into_iter().flat_map(|hunk| hunk.lines) {
+            let mark = match line.change {
+                LineChange::Added => '+',
+                LineChange::Removed => '-',
+                LineChange::Kept => ' ',
+            };
+            out.push_str(&format!("\n{mark}{}", line.text));
+        }
+        out
+    }
+
+    #[test]
+    fn new_deleted_changed_and_empty_files() {
+        assert_eq!(shown(None, Some("a\nb\n")), "new file\n+a\n+b");
+        assert_eq!(shown(Some("a\n"), None), "deleted file\n-a");
+        assert_eq!(shown(Some("a\nb\n"), Some("")), "changed file\n-a\n-b");
+        assert_eq!(shown(None, Some("")), "new file");
+        assert_eq!(shown(Some("a\nb\nc\n"), Some("a\nx\nc\n")), "changed file\n a\n-b\n+x\n c");
+    }
+
+    #[test]
+    fn far_changes_are_hunks_of_their_own() {
+        let old: String = (1..=40).map(|n| format!("{n}\n")).collect();
+        let new = old.replace("5\n", "five\n").replacen("38\n", "x\n", 1);
+        let edit = Edit { path: "a", old: Some(&old), new: Some(&new), deleted: false };
+        let starts: Vec<_> = edit.hunks().iter().map(|hunk| hunk.first_line).collect();
+        assert_eq!(starts.first(), Some(&2));
+        assert!(starts.len() > 1);
+    }
+}

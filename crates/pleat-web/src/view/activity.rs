@@ -1,0 +1,121 @@
+//! Activity rows: a run of tool rounds as one native `<details>` whose summary is the whole header.
+//!
+//! What a reader must see while it is closed (an error, a question) stands beside the `<details>`, not in its summary,
+//! where a click toggles; the style sheet hides it while the row is open and shows it in its place.
+
+use super::block::{Block, segment};
+use super::call::call_item;
+use super::message::{error, part};
+use super::permission;
+use super::transcript::Transcript;
+use super::words::{call_state, is_open, lines};
+use crate::text::dates::duration;
+use maud::html;
+use pleat_transcript::call::Call;
+use pleat_transcript::ids::{CallId, MessageId};
+use pleat_transcript::message::{Assistant, Part};
+use pleat_transcript::rows::{ActivityRow, Continues, Round, RoundError, Summary};
+
+/// An activity row.
+pub(super) fn activity(page: &Transcript<'_>, row: &ActivityRow) -> Block {
+    let key = format!("a:{}", segment(row.run.as_str()));
+    let live = page.is_live(row.turn.as_ref());
+    let inside = Inside { parent: None, prefix: "", live };
+    let body = Block::parent("div", format!("{key}/in"), rounds(page, &row.rounds, &inside)).class("rounds");
+    let details = Block::parent("details", format!("{key}/d"), vec![header(&key, row), body]).class("activity");
+    let mut children = vec![details];
+    children.extend(beside(page, &key, row));
+    Block::parent("section", &key, children).class("row").flag("data-live", row.summary.live).linkable()
+}
+
+fn header(key: &str, row: &ActivityRow) -> Block {
+    let mut lines = vec![title(&format!("{key}/title"), &row.summary, row.continues)];
+    lines.extend(now(&format!("{key}/now"), &row.summary, true));
+    Block::parent("summary", format!("{key}/s"), lines)
+}
+
+fn title(key: &str, summary: &Summary, continues: Continues) -> Block {
+    let html = html! {
+        span.title { (summary.title) }
+        @if !summary.issues.is_empty() { span.issues { (summary.issues) } }
+        @if continues.earlier { span.continues { "continues earlier" } }
+        @if continues.later { span.continues { "continues later" } }
+        span.measures {
+            @if let Some(changed) = summary.lines { (lines(changed)) }
+            @if let Some(elapsed) = summary.elapsed_ms { span.duration { (duration(elapsed)) } }
+        }
+    };
+    Block::leaf("span", key, html.into_string()).class("headline")
+}
+
+/// What a group is at, or what it said last.
+pub(super) fn now(key: &str, summary: &Summary, live: bool) -> Option<Block> {
+    if let Some(current) = &summary.current {
+        let html = html! { span.label { (current.label) } " " (call_state(current.state, live).markup()) };
+        return Some(Block::leaf("span", key, html.into_string()).class("now"));
+    }
+    let narration = summary.narration.as_ref()?;
+    let html = html! { (narration) };
+    Some(Block::leaf("span", key, html.into_string()).class("narration").attribute("dir", "auto"))
+}
+
+fn beside(page: &Transcript<'_>, key: &str, row: &ActivityRow) -> Option<Block> {
+    let mut children = errors(&format!("{key}/beside"), &row.errors);
+    children.extend(
+        first_question(page, &row.rounds).and_then(|asking| permission::card(page, asking, &format!("{key}/beside"))),
+    );
+    (!children.is_empty()).then(|| Block::parent("div", format!("{key}/beside"), children).class("beside"))
+}
+
+fn errors(key: &str, errors: &[RoundError]) -> Vec<Block> {
+    errors.iter().map(|it| error(&format!("{key}/{}", segment(it.message.as_str())), &it.text)).collect()
+}
+
+fn first_question<'a>(page: &Transcript<'a>, rounds: &[Round]) -> Option<&'a Call> {
+    rounds.iter().flat_map(|round| &round.calls).find_map(|row| {
+        let asking = page.index.call(&row.id).filter(|call| call.permission.as_ref().is_some_and(is_open));
+        asking.or_else(|| row.children.as_deref().and_then(|inner| first_question(page, &inner.rounds)))
+    })
+}
+
+/// Where rounds are shown.
+pub(super) struct Inside<'a> {
+    /// The call that they are shown inside of.
+    pub(super) parent: Option<&'a CallId>,
+    /// What their keys begin with: a round may be shown in a group and in a call.
+    pub(super) prefix: &'a str,
+    /// Whether their turn is running.
+    pub(super) live: bool,
+}
+
+/// Rounds in order, each with what it said and the calls that are shown here.
+pub(super) fn rounds(page: &Transcript<'_>, rounds: &[Round], inside: &Inside<'_>) -> Vec<Block> {
+    rounds
+        .iter()
+        .filter_map(|round| Some(round_block(page, round, page.index.round(&round.message)?, inside)))
+        .collect()
+}
+
+fn round_block(page: &Transcript<'_>, row: &Round, round: &Assistant, inside: &Inside<'_>) -> Block {
+    let key = round_key(inside.prefix, &row.message);
+    let is_here = page.index.parent_of_round(&row.message) == inside.parent;
+    let mut children = Vec::new();
+    for (n, it) in round.parts.iter().enumerate() {
+        match it {
+            Part::Call(call) => {
+                let shown = row.calls.iter().find(|shown| shown.id == call.id);
+                children.extend(shown.map(|shown| call_item(page, shown, call, inside.live)));
+            }
+            Part::Thinking(_) | Part::Text(_) | Part::Media(_) if is_here => {
+                children.extend(part(&format!("{key}/{n}"), it));
+            }
+            Part::Thinking(_) | Part::Text(_) | Part::Media(_) => {}
+        }
+    }
+    children.extend(round.error.as_deref().filter(|_| is_here).map(|text| error(&format!("{key}/error"), text)));
+    Block::parent("div", key, children).class("round")
+}
+
+fn round_key(prefix: &str, message: &MessageId) -> String {
+    format!("{prefix}r:{}", segment(message.as_str()))
+}

@@ -1,0 +1,247 @@
+use super::block::{Block, Content};
+use super::diff::{Patch, diff};
+use super::samples::{everything, over, page, page_at, session};
+use pleat_transcript::document::Window;
+use pleat_transcript::ids::MessageId;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+
+/// The HTML of the rows, a tag on each line.
+fn rows(page: &Block) -> String {
+    find(page, "rows").unwrap().html().replace("><", ">\n<")
+}
+
+fn find<'b>(block: &'b Block, key: &str) -> Option<&'b Block> {
+    if block.key() == key {
+        return Some(block);
+    }
+    match block.content() {
+        Content::Leaf { .. } => None,
+        Content::Children(children) => children.iter().find_map(|child| find(child, key)),
+    }
+}
+
+fn keys(block: &Block, out: &mut Vec<String>) {
+    out.push(block.key().to_owned());
+    if let Content::Children(children) = block.content() {
+        children.iter().for_each(|child| keys(child, out));
+    }
+}
+
+fn patched_keys(old: &Block, new: &Block) -> Vec<String> {
+    let outline = old.outline();
+    let key = |patch: &Patch<'_>| match patch {
+        Patch::Remove { key } => format!("-{key}"),
+        Patch::Insert { block, .. } => format!("+{}", block.key()),
+        Patch::Move { key, .. } => format!(">{key}"),
+        Patch::Replace { block } => format!("={}", block.key()),
+        Patch::Attributes { block } => format!("@{}", block.key()),
+    };
+    diff(&outline, new).iter().map(key).collect()
+}
+
+#[test]
+fn a_prompt_and_a_reply() {
+    let document = session(
+        false,
+        &json!([
+            {"id": "m1", "turn": "t1", "role": "user", "text": "Hello <b>there</b>"},
+            {"id": "m2", "turn": "t1", "role": "assistant", "state": "complete", "parts": [{"type": "text", "text": "Hi.\n\n```sh\nls\n```"}]}
+        ]),
+    );
+    insta::assert_snapshot!(rows(&page(&document)));
+}
+
+#[test]
+fn a_live_group_with_a_question() {
+    let page = page(&everything());
+    insta::assert_snapshot!(find(&page, "a:m8").unwrap().html().replace("><", ">\n<"));
+}
+
+#[test]
+fn a_group_with_a_failure_and_a_sub_agent() {
+    let page = page(&everything());
+    insta::assert_snapshot!(find(&page, "a:m4").unwrap().html().replace("><", ">\n<"));
+}
+
+#[test]
+fn a_plan_and_a_notice() {
+    let (live, over) = (page(&everything()), page(&over()));
+    let html = |page: &Block, key: &str| find(page, key).unwrap().html().replace("><", ">\n<");
+    insta::assert_snapshot!([html(&live, "p:m3"), html(&over, "p:m3"), html(&live, "n:m7")].join("\n\n"));
+}
+
+#[test]
+fn keys_are_unique() {
+    let mut all = Vec::new();
+    keys(&page(&everything()), &mut all);
+    let unique: HashSet<_> = all.iter().collect();
+    assert_eq!(unique.len(), all.len());
+}
+
+#[test]
+fn options_stand_in_the_agents_order_and_words_wherever_the_question_is() {
+    let page = page(&everything());
+    for key in ["bar/ask:p1", "c:c6/ask:p1", "a:m8/beside/ask:p1"] {
+        let html = find(&page, &format!("{key}/form")).unwrap().html();
+        let names = ["Yes<", "don&#39;t ask again", "for this session", "No, and tell"];
+        let places: Vec<_> =
+            names.iter().map(|name| html.find(name).or(html.find(&name.replace("&#39;", "'"))).unwrap()).collect();
+        assert!(places.is_sorted(), "{html}");
+        assert_eq!(html.matches("<button").count(), 4);
+        assert!(html.contains("action=\"/s/s1/permissions/p1\"") && html.contains("value=\"c\""), "{html}");
+        assert!(find(&page, &format!("{key}/request")).unwrap().html().contains("rm -rf target/tmp"));
+    }
+}
+
+#[test]
+fn a_streaming_reply_changes_only_its_last_block() {
+    let reply = |text: &str| {
+        page(&session(
+            true,
+            &json!([
+                {"id": "m1", "turn": "t1", "role": "user", "text": "Go"},
+                {"id": "m2", "turn": "t1", "role": "assistant", "state": "streaming", "parts": [{"type": "text", "text": text}]}
+            ]),
+        ))
+    };
+    let steps = [reply("One.\n\nTw"), reply("One.\n\nTwo."), reply("One.\n\nTwo.\n\nThree")];
+    assert_eq!(patched_keys(&steps[0], &steps[1]), ["=m:m2/0/1"]);
+    assert_eq!(patched_keys(&steps[1], &steps[2]), ["+m:m2/0/2"]);
+}
+
+#[test]
+fn a_growing_group_keeps_its_details_and_its_calls() {
+    let group = |calls: &[(&str, &str)], live: bool| {
+        let parts: Vec<Value> = calls
+            .iter()
+            .map(|(id, state)| json!({"type": "call", "call": {"id": id, "name": "Bash", "state": state, "input": {"command": "ls"}}}))
+            .collect();
+        page(&session(
+            live,
+            &json!([{"id": "m1", "turn": "t1", "role": "assistant", "state": "complete", "parts": parts}]),
+        ))
+    };
+    let steps = [
+        group(&[("c1", "running")], true),
+        group(&[("c1", "completed"), ("c2", "running")], true),
+        group(&[("c1", "completed"), ("c2", "completed")], false),
+    ];
+    for (old, new) in [(0, 1), (1, 2)] {
+        for change in patched_keys(&steps[old], &steps[new]) {
+            let key = change.trim_start_matches(['-', '+', '>', '=', '@']);
+            let is_details = find(&steps[new], key).is_some_and(|block| block.tag() == "details");
+            assert!(!is_details || change.starts_with('@'), "{change}");
+        }
+    }
+}
+
+#[test]
+fn nothing_an_agent_or_a_person_wrote_becomes_markup() {
+    let bad = "<img src=x onerror=alert(1)><script>location='//e'</script><b>bold</b>";
+    let mut document = session(
+        true,
+        &json!([
+            {"id": "m1", "turn": "t1", "role": "user", "text": bad},
+            {"id": "m2", "turn": "t1", "role": "assistant", "state": "complete", "parts": [{"type": "text", "text": bad}, {"type": "thinking", "text": bad}]},
+            {"id": bad, "turn": "t1", "role": "plan", "entries": [{"content": bad, "status": bad}]},
+            {"id": "m4", "turn": "t1", "role": "assistant", "error": bad, "state": "complete", "parts": [
+                {"type": "text", "text": bad},
+                {"type": "call", "call": {"id": bad, "name": bad, "server": bad, "title": bad, "state": "awaiting_permission", "feedback": bad,
+                    "input": {bad: bad}, "output": [{"type": "diff", "path": bad, "oldText": bad, "newText": "x"}, {"type": "terminal", "output": bad}],
+                    "permission": {"request": bad, "state": "open", "options": [{"optionId": bad, "name": bad, "kind": bad}]}}},
+                {"type": "call", "call": {"id": "c2", "title": bad, "state": "running"}}
+            ]},
+            {"id": "m5", "turn": "t1", "role": "notice", "level": "error", "code": bad, "text": bad},
+            {"id": "m6", "turn": "t1", "role": "tool", "call": null, "text": bad}
+        ]),
+    );
+    document.session.title = Some(bad.to_owned());
+    document.session.agent = Some(bad.to_owned());
+    document.session.root = Some(bad.to_owned());
+    let page = page(&document).html();
+    let call = document.messages.iter().flat_map(super::index::calls_of).next().unwrap();
+    let details = super::details::details(&document.session.id, call, super::details::Extent::Full).into_string();
+    for html in [page, details] {
+        assert!(html.contains("&lt;img src=x onerror=alert(1)&gt;"));
+        for markup in ["<img src=x", "<script", "<b>bold"] {
+            assert!(!html.contains(markup), "{markup}");
+        }
+    }
+}
+
+#[test]
+fn a_page_that_is_not_the_latest_leads_earlier_later_and_back() {
+    let messages: Vec<_> = (0..100).map(|n| json!({"id": format!("m{n}"), "role": "user", "text": "x"})).collect();
+    let document = session(false, &json!(messages));
+    let page = page_at(&document, &Window::At(MessageId::new("m50").unwrap()));
+    let link = |key: &str| find(&page, key).unwrap().html();
+    assert!(link("earlier").contains("/s/s1?earlier=m30#m:m30"), "{}", link("earlier"));
+    assert!(
+        link("later").contains("/s/s1?later=m69#m:m69") && link("later").contains("/s/s1#end"),
+        "{}",
+        link("later")
+    );
+}
+
+/// Writes pages that can be looked at: `target/gallery/*.html`.
+#[test]
+fn gallery() {
+    let gallery = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/gallery");
+    std::fs::create_dir_all(&gallery).unwrap();
+    let opened = page(&everything()).html().replace("<details ", "<details open ");
+    let pages =
+        [("live", page(&everything()).html()), ("open", opened), ("over", page(&over()).html()), ("front", front())];
+    for (name, html) in pages {
+        let style = include_str!("../../assets/pleat.css");
+        let html = format!(
+            "<!DOCTYPE html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'><style>{style}</style><body>{html}"
+        );
+        std::fs::write(gallery.join(format!("{name}.html")), html).unwrap();
+    }
+}
+
+fn front() -> String {
+    use pleat_host::{AgentListing, AgentName, Availability};
+    use pleat_store::SessionListing;
+    use pleat_transcript::ids::SessionId;
+    use pleat_transcript::session::TurnState;
+    let agent = |name: &str, title: &str, availability| AgentListing {
+        name: AgentName(name.into()),
+        title: title.into(),
+        availability,
+    };
+    let found = |command: &str| Availability::Found { command: command.into() };
+    let missing = |install: &str| Availability::Missing { command: "x".into(), install: Some(install.into()) };
+    let agents = [
+        agent("claude", "Claude Code", found("claude-agent-acp")),
+        agent("demo-tools", "Tool rounds with permissions", found("pleat agent replay tools")),
+        agent("demo-plan", "A plan that grows", found("pleat agent replay plan")),
+        agent("codex", "Codex", missing("npm install -g @zed-industries/codex-acp")),
+        agent("gemini", "Gemini CLI", missing("npm install -g @google/gemini-cli")),
+    ];
+    let session = |id: &str, title: &str, words: &str, last_turn, live, needs_person| SessionListing {
+        id: SessionId::new(id).unwrap(),
+        title: Some(title.into()),
+        agent: Some("claude".into()),
+        root: Some("/home/me/app".into()),
+        updated_at: 1_767_607_872_000,
+        last_turn: Some(last_turn),
+        live,
+        needs_person,
+        last_words: Some(words.into()),
+    };
+    let sessions = [
+        session("s1", "Make the tests pass", "Now the whole suite.", TurnState::Running, true, true),
+        session(
+            "s2",
+            "Explain the build",
+            "The build has three steps, of which the second one is cached. Each of them writes into its own folder, so they can run side by side.",
+            TurnState::Completed,
+            false,
+            false,
+        ),
+        session("s3", "Rename the crate", "error: the agent ended", TurnState::Failed, false, false),
+    ];
+    super::front::Front { sessions: &sessions, agents: &agents, directory: "/home/me/app" }.page().html()
+}

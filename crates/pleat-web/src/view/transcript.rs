@@ -1,0 +1,206 @@
+//! The page of a session.
+
+use super::activity::activity;
+use super::block::Block;
+use super::composer::{composer, stop_form};
+use super::index::{Index, calls_of};
+use super::message::{message, notice};
+use super::permission;
+use super::plan::plan;
+use super::words::{SessionState, is_open};
+use crate::links;
+use maud::html;
+use pleat_transcript::document::{Document, Window};
+use pleat_transcript::ids::TurnId;
+use pleat_transcript::message::{Body, RoundState};
+use pleat_transcript::rows::{MessageRole, Row, RowsDocument};
+
+/// What the page of a session is made of.
+pub(crate) struct Transcript<'a> {
+    /// The whole session.
+    pub(super) document: &'a Document,
+    /// The rows of its window.
+    pub(super) rows: &'a RowsDocument,
+    /// Finds what rows name.
+    pub(super) index: Index<'a>,
+    /// Which window.
+    pub(super) window: &'a Window,
+    /// The agent's name for people.
+    pub(super) agent_title: Option<&'a str>,
+    /// The key of the next prompt that is sent without script.
+    pub(super) form_key: &'a str,
+}
+
+impl<'a> Transcript<'a> {
+    pub(crate) fn new(
+        document: &'a Document,
+        rows: &'a RowsDocument,
+        window: &'a Window,
+        agent_title: Option<&'a str>,
+        form_key: &'a str,
+    ) -> Self {
+        Self { document, rows, index: Index::new(document), window, agent_title, form_key }
+    }
+
+    /// Whether this turn is running.
+    pub(super) fn is_live(&self, turn: Option<&TurnId>) -> bool {
+        turn.is_some() && turn == self.document.session.live_turn.as_ref()
+    }
+
+    /// The page.
+    pub(crate) fn page(&self) -> Block {
+        Block::parent("div", "page", vec![self.head(), self.main(), self.dock(), stop_form(self)])
+            .class("page session")
+            .attribute("data-title", self.title_with_state())
+    }
+
+    /// What the browser's tab says.
+    pub(crate) fn title_with_state(&self) -> String {
+        let title = self.title();
+        match SessionState::of_document(self.document) {
+            SessionState::NeedsYou => format!("Needs you · {title}"),
+            SessionState::Running => format!("Running · {title}"),
+            SessionState::Failed | SessionState::Interrupted | SessionState::Stopped | SessionState::Idle => title,
+        }
+    }
+
+    fn title(&self) -> String {
+        let titled = self.document.session.title.as_deref().filter(|title| !title.trim().is_empty());
+        titled.or_else(|| self.first_prompt()).map_or_else(|| "New session".to_owned(), first_line)
+    }
+
+    fn first_prompt(&self) -> Option<&str> {
+        self.document
+            .messages
+            .iter()
+            .find_map(|message| if let Body::User(user) = &message.body { Some(user.text.as_str()) } else { None })
+    }
+
+    fn head(&self) -> Block {
+        let session = &self.document.session;
+        let agent = self.agent_title.or(session.agent.as_deref());
+        let facts = html! {
+            @if let Some(agent) = agent { span { (agent) } }
+            @if let Some(root) = &session.root { span.path { (root) } }
+        };
+        let home = html! { a href="/" { "Pleat" } };
+        let state = SessionState::of_document(self.document).word().markup();
+        let status = vec![Block::leaf("span", "head/state/word", state.into_string())];
+        let children = vec![
+            Block::leaf("nav", "head/home", home.into_string()).attribute("aria-label", "Pleat"),
+            Block::leaf("h1", "head/title", super::block::escape(&self.title())).attribute("dir", "auto"),
+            Block::leaf("p", "head/facts", facts.into_string()).class("facts"),
+            Block::parent("p", "head/state", status).attribute("role", "status"),
+        ];
+        Block::parent("header", "head", children).class("top")
+    }
+
+    fn main(&self) -> Block {
+        let rows: Vec<_> = self.rows.rows.iter().filter_map(|row| self.row(row)).collect();
+        let first = rows.first().map(|row| row.key().to_owned());
+        let last = rows.last().map(|row| row.key().to_owned());
+        let mut children = Vec::new();
+        children.extend(self.earlier(first.as_deref()));
+        if rows.is_empty() && self.document.session.live_turn.is_none() {
+            children.push(
+                Block::leaf("p", "empty", "Nothing has been said yet. Write the first prompt below.").class("quiet"),
+            );
+        }
+        children.push(Block::parent("div", "rows", rows).class("rows"));
+        children.extend(self.waiting());
+        children.extend(self.later(last.as_deref()));
+        children.push(Block::leaf("div", "end", "").linkable());
+        Block::parent("main", "main", children).class("column")
+    }
+
+    fn row(&self, row: &Row) -> Option<Block> {
+        match row {
+            Row::Message(row) => message(self, row),
+            Row::Activity(row) => Some(activity(self, row)),
+            Row::Plan(row) => plan(self, row),
+            Row::Notice(row) => notice(self, row),
+        }
+    }
+
+    fn earlier(&self, first_row: Option<&str>) -> Option<Block> {
+        let bounds = &self.rows.window;
+        let first = bounds.first.clone().filter(|_| bounds.earlier)?;
+        let address = links::window(&self.document.session.id, &Window::Earlier(first), first_row);
+        let html = html! { a rel="prev" href=(address) { "Earlier" } " " span.quiet { (bounds.before) " more" } };
+        Some(Block::leaf("nav", "earlier", html.into_string()).class("pager").attribute("aria-label", "Earlier"))
+    }
+
+    fn later(&self, last_row: Option<&str>) -> Option<Block> {
+        let bounds = &self.rows.window;
+        let id = &self.document.session.id;
+        let later = bounds.last.clone().filter(|_| bounds.later);
+        if later.is_none() && *self.window == Window::Latest {
+            return None;
+        }
+        let html = html! {
+            @if let Some(last) = later {
+                a rel="next" href=(links::window(id, &Window::Later(last), last_row)) { "Later" }
+                " " span.quiet { (bounds.after) " more" } " "
+            }
+            a href=(links::session_end(id)) { "Latest" }
+        };
+        Some(Block::leaf("nav", "later", html.into_string()).class("pager").attribute("aria-label", "Later"))
+    }
+
+    /// A quiet line while a live turn shows nothing that moves.
+    fn waiting(&self) -> Option<Block> {
+        if self.rows.window.later || self.document.session.live_turn.is_none() {
+            return None;
+        }
+        let moves = match self.rows.rows.last() {
+            Some(Row::Activity(row)) => row.summary.current.is_some(),
+            Some(Row::Message(row)) => row.role == MessageRole::Assistant && self.is_streaming(&row.message),
+            Some(Row::Plan(_) | Row::Notice(_)) | None => false,
+        };
+        if moves {
+            return None;
+        }
+        let thinks = self.document.messages.last().is_some_and(|message| {
+            if let Body::Assistant(round) = &message.body { round.state == Some(RoundState::Streaming) } else { false }
+        });
+        let words = if thinks { "The agent is thinking…" } else { "Waiting for the agent…" };
+        Some(Block::leaf("p", "waiting", words).class("waiting quiet"))
+    }
+
+    fn is_streaming(&self, message: &pleat_transcript::ids::MessageId) -> bool {
+        self.index.round(message).is_some_and(|round| round.state == Some(RoundState::Streaming))
+    }
+
+    fn dock(&self) -> Block {
+        let cards: Vec<_> = self
+            .document
+            .messages
+            .iter()
+            .flat_map(calls_of)
+            .filter(|call| call.permission.as_ref().is_some_and(is_open))
+            .filter_map(|call| permission::card(self, call, "bar"))
+            .collect();
+        let mut children = Vec::new();
+        if !cards.is_empty() {
+            children
+                .push(Block::parent("section", "bar", cards).class("bar").attribute("aria-label", "Needs your answer"));
+        }
+        let latest = html! { a href=(links::session_end(&self.document.session.id)) { "Latest ↓" } };
+        children
+            .push(Block::leaf("nav", "latest", latest.into_string()).class("latest").attribute("aria-label", "Latest"));
+        children.push(composer(self));
+        Block::parent("footer", "dock", children).class("dock")
+    }
+}
+
+const TITLE_CHARACTERS: usize = 120;
+
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New session");
+    if line.chars().count() <= TITLE_CHARACTERS {
+        return line.to_owned();
+    }
+    let mut cut: String = line.chars().take(TITLE_CHARACTERS - 1).collect();
+    cut.push('…');
+    cut
+}

@@ -1,0 +1,124 @@
+//! States in words and marks: never by colour alone.
+
+use maud::{Markup, html};
+use pleat_store::SessionListing;
+use pleat_transcript::call::{CallState, Lines, Permission, PermissionState};
+use pleat_transcript::document::Document;
+use pleat_transcript::session::TurnState;
+
+use super::index::calls_of;
+use crate::text::dates::{iso, plain};
+
+/// A word with a mark that differs in shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StateWord {
+    /// A mark beside the word.
+    pub(crate) mark: &'static str,
+    /// What a person reads.
+    pub(crate) word: &'static str,
+    /// The class that colours it.
+    pub(crate) class: &'static str,
+}
+
+impl StateWord {
+    const fn new(mark: &'static str, word: &'static str, class: &'static str) -> Self {
+        Self { mark, word, class }
+    }
+
+    /// Mark and word as HTML.
+    pub(crate) fn markup(self) -> Markup {
+        html! {
+            span class={ "state " (self.class) } { span.mark aria-hidden="true" { (self.mark) } " " (self.word) }
+        }
+    }
+}
+
+/// A call's state. In a turn that is over, what has no end has no result.
+pub(crate) fn call_state(state: CallState, turn_is_live: bool) -> StateWord {
+    if state.is_unresolved() && !turn_is_live {
+        return StateWord::new("?", "without a result", "warn");
+    }
+    match state {
+        CallState::Pending => StateWord::new("○", "waiting", "quiet"),
+        CallState::AwaitingPermission => StateWord::new("▲", "needs your answer", "ask"),
+        CallState::Running => StateWord::new("◐", "running", "busy"),
+        CallState::Completed => StateWord::new("✓", "done", "quiet"),
+        CallState::Failed => StateWord::new("✕", "failed", "bad"),
+        CallState::Denied => StateWord::new("⊘", "denied", "warn"),
+        CallState::Cancelled => StateWord::new("■", "stopped", "warn"),
+        CallState::Superseded => StateWord::new("■", "not run", "warn"),
+        CallState::Interrupted => StateWord::new("⌁", "interrupted", "warn"),
+    }
+}
+
+/// Where a session stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionState {
+    /// A permission request is open.
+    NeedsYou,
+    /// A turn is running.
+    Running,
+    /// The newest turn failed.
+    Failed,
+    /// The newest turn was interrupted.
+    Interrupted,
+    /// The newest turn was stopped.
+    Stopped,
+    /// Nothing is going on.
+    Idle,
+}
+
+impl SessionState {
+    /// Of a session in the list.
+    pub(crate) fn of_listing(listing: &SessionListing) -> Self {
+        Self::new(listing.needs_person, listing.live, listing.last_turn)
+    }
+
+    /// Of a whole session.
+    pub(crate) fn of_document(document: &Document) -> Self {
+        let asks = document.messages.iter().flat_map(calls_of).filter_map(|call| call.permission.as_ref()).any(is_open);
+        let last_turn = document.session.turns.last().map(|turn| turn.state);
+        Self::new(asks, document.session.live_turn.is_some(), last_turn)
+    }
+
+    fn new(needs_person: bool, live: bool, last_turn: Option<TurnState>) -> Self {
+        match (needs_person, live, last_turn) {
+            (true, _, _) => Self::NeedsYou,
+            (false, true, _) => Self::Running,
+            (false, false, Some(TurnState::Failed)) => Self::Failed,
+            (false, false, Some(TurnState::Interrupted)) => Self::Interrupted,
+            (false, false, Some(TurnState::Cancelled)) => Self::Stopped,
+            (false, false, None | Some(TurnState::Queued | TurnState::Running | TurnState::Completed)) => Self::Idle,
+        }
+    }
+
+    /// In words.
+    pub(crate) fn word(self) -> StateWord {
+        match self {
+            Self::NeedsYou => StateWord::new("▲", "needs you", "ask"),
+            Self::Running => StateWord::new("◐", "running", "busy"),
+            Self::Failed => StateWord::new("✕", "failed", "bad"),
+            Self::Interrupted => StateWord::new("⌁", "interrupted", "warn"),
+            Self::Stopped => StateWord::new("■", "stopped", "quiet"),
+            Self::Idle => StateWord::new("○", "idle", "quiet"),
+        }
+    }
+}
+
+/// Whether a person must answer it.
+pub(super) fn is_open(permission: &Permission) -> bool {
+    permission.state == Some(PermissionState::Open) && permission.request.is_some()
+}
+
+/// `+12 −3`
+pub(super) fn lines(lines: Lines) -> Markup {
+    let spoken = format!("{} lines added, {} removed", lines.added, lines.removed);
+    html! {
+        span.lines title=(spoken) { span.added { "+" (lines.added) } " " span.removed { "−" (lines.removed) } }
+    }
+}
+
+/// A moment, which the page's script shows in the reader's own time.
+pub(super) fn time(millis: i64) -> Markup {
+    html! { time datetime=(iso(millis)) { (plain(millis)) } }
+}

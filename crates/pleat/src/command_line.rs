@@ -1,0 +1,126 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Keeps and shows the conversations that people have with coding agents.
+///
+/// Without a command it serves the web page and prints the link that logs a browser in.
+#[derive(Debug, Parser)]
+#[command(name = "pleat", version, args_conflicts_with_subcommands = false)]
+pub(crate) struct CommandLine {
+    #[command(flatten)]
+    pub(crate) serve: ServeArguments,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Address to serve on [default: 127.0.0.1:7420, or the next port that is free].
+    #[arg(long, value_name = "ADDRESS", env = "PLEAT_LISTEN")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Folder that everything is kept in [default: the user's data folder].
+    #[arg(long, value_name = "DIR", env = "PLEAT_DATA", global = true)]
+    pub(crate) data: Option<PathBuf>,
+    /// Configuration file [default: pleat.toml in the user's configuration folder].
+    #[arg(long, value_name = "FILE", env = "PLEAT_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+    /// Do not open a browser.
+    #[arg(long, env = "PLEAT_NO_OPEN")]
+    pub(crate) no_open: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fold a transcript document and print the rows document.
+    Fold {
+        /// The document (JSON); `-` reads stdin.
+        file: PathBuf,
+    },
+    /// Replay a recorded ACP trace and print its transcript.
+    Replay(ReplayArguments),
+    /// Import a transcript document as a new session.
+    Import(ImportArguments),
+    /// Print a session as a transcript document.
+    Export(ExportArguments),
+    /// Be an agent: a child that speaks ACP over stdio.
+    #[command(subcommand)]
+    Agent(AgentCommand),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The trace: JSON lines, plain or zstd-compressed.
+    pub(crate) trace: PathBuf,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = ReplayFormat::Text)]
+    pub(crate) format: ReplayFormat,
+    /// Print only this session of the trace, counted from 1.
+    #[arg(long, value_name = "N")]
+    pub(crate) session: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ReplayFormat {
+    /// The transcript document, one a line.
+    Json,
+    /// Its latest window as a rows document.
+    Rows,
+    /// Readable text.
+    Text,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// The transcript document (JSON); `-` reads stdin.
+    pub(crate) file: PathBuf,
+    /// Give the session a new id.
+    #[arg(long)]
+    pub(crate) new_id: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The session's id.
+    pub(crate) session: String,
+    /// What to print.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    pub(crate) format: ExportFormat,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// The transcript document, which can be imported again without loss.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentCommand {
+    /// Play the agent's side of a recorded trace.
+    Replay(PlayArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PlayArguments {
+    /// A trace file, or the name of a demonstration.
+    pub(crate) trace: String,
+    /// How many times the recorded pace; 0: as fast as possible.
+    #[arg(long, value_name = "N", default_value_t = 1.0)]
+    pub(crate) speed: f64,
+    /// Which part of a trace whose agent was started again, counted from 1.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) part: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+}

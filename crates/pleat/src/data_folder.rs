@@ -1,0 +1,89 @@
+//! The folder that everything is kept in.
+
+use crate::failure::Failure;
+use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
+use pleat_store::sqlite::SqliteStore;
+use pleat_web::AccessToken;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const DATABASE: &str = "pleat.db";
+const LOCK: &str = "pleat.lock";
+const TOKEN: &str = "access-token";
+
+/// The folder that everything is kept in.
+pub(crate) struct DataFolder {
+    path: PathBuf,
+}
+
+impl DataFolder {
+    /// The folder that was asked for, or the user's data folder; made where it is missing.
+    pub(crate) fn open(asked: Option<&Path>) -> Result<Self, Failure> {
+        let path = match asked {
+            Some(path) => path.to_owned(),
+            None => user_folders()?.data_dir(),
+        };
+        fs::create_dir_all(&path).map_err(|error| {
+            let sentence = format!("the data folder `{}` cannot be made: {error}; choose another with --data", path.display());
+            Failure::configuration(sentence)
+        })?;
+        Ok(Self { path })
+    }
+
+    /// The database in it.
+    pub(crate) fn store(&self) -> Result<SqliteStore, Failure> {
+        Ok(SqliteStore::open(&self.path.join(DATABASE))?)
+    }
+
+    /// Keeps other servers out for as long as the file lives: two would each interrupt the other's turns.
+    pub(crate) fn lock(&self) -> Result<File, Failure> {
+        let path = self.path.join(LOCK);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|error| self.unwritable(&error))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Failure::configuration(format!(
+                "another Pleat works with the data folder `{}`; use its page, stop it, or choose another folder with --data",
+                self.path.display()
+            ))),
+            Err(TryLockError::Error(error)) => Err(self.unwritable(&error)),
+        }
+    }
+
+    /// The secret that lets browsers in, kept so that a page goes on after a restart; made where it is missing.
+    pub(crate) fn access_token(&self) -> Result<AccessToken, Failure> {
+        let path = self.path.join(TOKEN);
+        if let Some(token) = fs::read_to_string(&path).ok().and_then(|text| AccessToken::parse(&text).ok()) {
+            return Ok(token);
+        }
+        let token = AccessToken::generate().map_err(Failure::internal)?;
+        write_secret(&path, token.as_str()).map_err(|error| self.unwritable(&error))?;
+        Ok(token)
+    }
+
+    fn unwritable(&self, error: &std::io::Error) -> Failure {
+        let path = self.path.display();
+        Failure::configuration(format!("the data folder `{path}` cannot be written: {error}; choose another with --data"))
+    }
+}
+
+/// Where the user's programs keep their things.
+pub(crate) fn user_folders() -> Result<impl AppStrategy, Failure> {
+    let names = AppStrategyArgs { top_level_domain: String::new(), author: String::new(), app_name: "pleat".to_owned() };
+    choose_app_strategy(names).map_err(|error| {
+        Failure::configuration(format!("the home folder is not known ({error}); name the data folder with --data"))
+    })
+}
+
+#[cfg(unix)]
+fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?;
+    file.write_all(secret.as_bytes())
+}
+
+#[cfg(not(unix))]
+fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
+    File::create(path)?.write_all(secret.as_bytes())
+}

@@ -1,0 +1,92 @@
+//! `pleat` without a command: serves the web face.
+
+use crate::command_line::ServeArguments;
+use crate::configuration::Configuration;
+use crate::data_folder::DataFolder;
+use crate::failure::Failure;
+use pleat_host::Host;
+use pleat_web::Access;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// The first port that is tried, and how many after it.
+const PORT: u16 = 7420;
+const PORTS: u16 = 20;
+
+pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
+    let agents = Configuration::read(arguments.config.as_deref())?.agents()?;
+    let folder = DataFolder::open(arguments.data.as_deref())?;
+    // Held until the end.
+    let _lock = folder.lock()?;
+    let store = Arc::new(folder.store()?);
+    let token = folder.access_token()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::internal(format!("the runtime could not be started: {error}")))?;
+    runtime.block_on(async {
+        let listener = listen(arguments.listen).await?;
+        let address = listener.local_addr().map_err(Failure::internal)?;
+        let host = Host::start(store, agents).await?;
+        let access = Access::new(token, address);
+        let link = access.login_link();
+        println!("Pleat is at {link}");
+        if !arguments.no_open && has_desktop() {
+            // Without a browser the link on the terminal does.
+            if let Err(error) = open::that_detached(&link) {
+                tracing::info!(%error, "no browser could be opened");
+            }
+        }
+        let served = pleat_web::serve(listener, host.clone(), access, stop_signal()).await;
+        host.shut_down().await;
+        served.map_err(|error| Failure::internal(format!("the server ended: {error}")))
+    })
+}
+
+async fn listen(asked: Option<SocketAddr>) -> Result<TcpListener, Failure> {
+    if let Some(address) = asked {
+        return TcpListener::bind(address).await.map_err(|error| {
+            let advice = match error.kind() {
+                ErrorKind::AddrInUse => "the port is taken; choose another with --listen, or leave --listen out",
+                ErrorKind::AddrNotAvailable => "this machine has no such address; choose another with --listen",
+                ErrorKind::PermissionDenied => "it is not permitted; choose a port above 1023 with --listen",
+                _ => "choose another with --listen",
+            };
+            Failure::configuration(format!("cannot listen on {address} ({error}): {advice}"))
+        });
+    }
+    for port in PORT..PORT + PORTS {
+        match TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await {
+            Ok(listener) => return Ok(listener),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+            Err(error) => return Err(Failure::configuration(format!("cannot listen on 127.0.0.1:{port}: {error}"))),
+        }
+    }
+    let last = PORT + PORTS - 1;
+    Err(Failure::configuration(format!("the ports {PORT} to {last} are all taken; choose another with --listen")))
+}
+
+/// Whether a browser could be seen.
+fn has_desktop() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    cfg!(any(target_os = "macos", windows)) || set("DISPLAY") || set("WAYLAND_DISPLAY")
+}
+
+/// Waits until Pleat is asked to stop.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+        if let Ok(mut terminate) = terminate {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            }
+            return;
+        }
+    }
+    // An error here leaves only the hard ways to stop.
+    let _ = tokio::signal::ctrl_c().await;
+}
