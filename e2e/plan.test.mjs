@@ -38,7 +38,7 @@ for (const [screen, settings] of Object.entries(SCREENS)) {
     await house.import(TRANSCRIPT);
     await house.serve();
     const page = await house.page(settings);
-    const live = page.waitForResponse((response) => response.url().endsWith('/events'));
+    const live = page.waitForResponse((response) => /\/events\b/.test(response.url()));
     await page.goto(house.address('/s/growing-plan'));
     await assertOnePlan(page);
     await live;

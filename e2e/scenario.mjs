@@ -85,6 +85,8 @@ class House {
     await context.addInitScript({ path: WATCH });
     const page = await context.newPage();
     await page.goto(this.#server.link);
+    // The answer to the link sends the browser on to the first page.
+    await page.waitForURL(this.address('/'));
     return page;
   }
 

@@ -44,8 +44,9 @@ export async function assertFits(page) {
 /** Starts a session with the demonstration whose words match, from the first page, and opens its page. */
 export async function startDemonstration(house, page, words) {
   await page.goto(house.address('/'));
-  const agent = page.locator('[data-agent]').filter({ hasText: words }).first();
-  await agent.locator('button, [type=submit]').first().click();
+  const choice = page.locator('form.new label').filter({ hasText: words }).first();
+  await choice.locator('input[name=agent]').check();
+  await page.locator('form.new button[type=submit]').click();
   await page.waitForURL(/\/s\/[^/]+/);
 }
 

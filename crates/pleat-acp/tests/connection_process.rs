@@ -5,7 +5,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
-use pleat_acp::connection::{CloseCause, CloseReason, Connection, Incoming};
+use pleat_acp::connection::{CloseCause, CloseReason, Connection, ConnectionOptions, Incoming};
 use pleat_acp::process::{AgentCommand, ExitLadder, STDERR_TAIL_BYTES, SpawnError};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -21,8 +21,14 @@ const LADDER: ExitLadder =
 const HASTY: ExitLadder = ExitLadder { after_stdin_closed: Duration::from_millis(50), ..LADDER };
 
 fn shell(script: &str) -> (Connection, UnboundedReceiver<Incoming>) {
+    shell_with(script, ExitLadder::default())
+}
+
+/// With a ladder also for an end that comes unasked.
+fn shell_with(script: &str, ladder: ExitLadder) -> (Connection, UnboundedReceiver<Incoming>) {
     let command = AgentCommand { args: vec!["-c".into(), script.into()], ..AgentCommand::new("sh", "/") };
-    Connection::spawn(&command).expect("sh starts")
+    let options = ConnectionOptions { ladder, ..ConnectionOptions::default() };
+    Connection::spawn_with(&command, options).expect("sh starts")
 }
 
 async fn next(incoming: &mut UnboundedReceiver<Incoming>) -> Incoming {
@@ -125,9 +131,10 @@ async fn nothing_of_the_group_is_left() {
         "sleep 1000 & echo $!; exit 0",
         "sh -c 'trap \"\" TERM; while :; do sleep 1000; done' & echo $!; exit 0",
     ] {
-        let (connection, mut incoming) = shell(script);
-        let child = noise(&mut incoming).await;
+        // One of them ends before it is asked to, or while it is.
         let ladder = ExitLadder { after_sigterm: Duration::from_millis(500), ..HASTY };
+        let (connection, mut incoming) = shell_with(script, ladder);
+        let child = noise(&mut incoming).await;
         connection.shut_down(ladder).await;
         assert!(!runs(&child), "{script}");
         closed(&mut incoming).await;

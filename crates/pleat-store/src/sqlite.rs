@@ -1,4 +1,4 @@
-//! The embedded database: one file in the data folder, written by one thread, read beside it.
+//! The embedded database: one file, written by one thread, read beside it.
 
 mod call;
 mod change;
@@ -30,9 +30,6 @@ use std::thread::JoinHandle;
 use tempfile::TempDir;
 use writer::{Task, Work};
 
-/// The database's name in the data folder.
-pub const FILE_NAME: &str = "pleat.db";
-
 /// Everything in one file. Dropping it waits for the commits that were asked for.
 pub struct SqliteStore {
     file: PathBuf,
@@ -45,11 +42,11 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database in a data folder; folder and database are created where they are missing, an older database
-    /// is brought up to date. A file that is not ours, or of a newer Pleat, is an error and left untouched.
-    pub fn open(folder: &Path) -> Result<Self, StoreError> {
-        open::create_folder(folder)?;
-        let file = folder.join(FILE_NAME);
+    /// Opens a database file; it and its folder are created where they are missing, an older database is brought up to
+    /// date. A file that is not ours, or of a newer Pleat, is an error and left untouched.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let file = path.to_owned();
+        open::create_folder_of(&file)?;
         let connection = open::open_writer(&file)?;
         let (work, thread) =
             writer::start(connection, file.clone()).map_err(|error| open::unwritable(&file, &error))?;
@@ -60,7 +57,7 @@ impl SqliteStore {
     /// Opens a new database in a folder of its own, which is removed with the store: for tests and demonstrations.
     pub fn open_temporary() -> Result<Self, StoreError> {
         let folder = TempDir::with_prefix("pleat-").map_err(|error| open::unwritable(&std::env::temp_dir(), &error))?;
-        let mut store = Self::open(folder.path())?;
+        let mut store = Self::open(&folder.path().join("pleat.db"))?;
         store.temporary = Some(folder);
         Ok(store)
     }

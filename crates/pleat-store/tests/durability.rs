@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "this is a test, its helpers too")]
 
-use pleat_store::sqlite::{FILE_NAME, SqliteStore};
+use pleat_store::sqlite::SqliteStore;
 use pleat_store::{Durability, Revision, Store};
 use pleat_transcript::change::Change;
 use pleat_transcript::ids::{MessageId, SessionId};
@@ -11,6 +11,8 @@ use pleat_transcript::session::Session;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+const FILE_NAME: &str = "pleat.db";
 
 /// Set for the process that is killed: its data folder.
 const VICTIM_FOLDER: &str = "PLEAT_STORE_TEST_VICTIM";
@@ -37,7 +39,7 @@ async fn commit(store: &SqliteStore, id: &str) -> Revision {
 #[tokio::test]
 async fn a_store_that_was_not_closed_has_everything() {
     let folder = tempfile::tempdir().unwrap();
-    let store = SqliteStore::open(folder.path()).unwrap();
+    let store = SqliteStore::open(&folder.path().join(FILE_NAME)).unwrap();
     store.create_session(Session::new(session())).await.unwrap();
     commit(&store, "a").await;
     commit(&store, "b").await;
@@ -51,7 +53,7 @@ async fn a_store_that_was_not_closed_has_everything() {
         }
     }
     for folder in [copy.path(), folder.path()] {
-        let store = SqliteStore::open(folder).unwrap();
+        let store = SqliteStore::open(&folder.join(FILE_NAME)).unwrap();
         assert_eq!(ids(&store).await, ["a", "b"]);
         assert_eq!(commit(&store, "c").await, Revision(4));
     }
@@ -61,7 +63,7 @@ async fn a_store_that_was_not_closed_has_everything() {
 #[tokio::test]
 async fn victim() {
     let Some(folder) = std::env::var_os(VICTIM_FOLDER) else { return };
-    let store = SqliteStore::open(Path::new(&folder)).unwrap();
+    let store = SqliteStore::open(&Path::new(&folder).join(FILE_NAME)).unwrap();
     store.create_session(Session::new(session())).await.unwrap();
     for n in 0.. {
         println!("answered {}", commit(&store, &format!("m{n}")).await.0);
@@ -88,7 +90,7 @@ async fn a_kill_loses_nothing_that_was_answered() {
     }
     victim.wait().unwrap();
     assert!(answered >= 300);
-    let store = SqliteStore::open(folder.path()).unwrap();
+    let store = SqliteStore::open(&folder.path().join(FILE_NAME)).unwrap();
     let stored = store.document(session()).await.unwrap();
     assert!(stored.revision.0 >= answered);
     assert_eq!(stored.revision.0, u64::try_from(stored.document.messages.len()).unwrap() + 1);
@@ -97,7 +99,10 @@ async fn a_kill_loses_nothing_that_was_answered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_stores_on_one_file_neither_lose_nor_double() {
     let folder = tempfile::tempdir().unwrap();
-    let stores = [SqliteStore::open(folder.path()).unwrap(), SqliteStore::open(folder.path()).unwrap()];
+    let stores = [
+        SqliteStore::open(&folder.path().join(FILE_NAME)).unwrap(),
+        SqliteStore::open(&folder.path().join(FILE_NAME)).unwrap(),
+    ];
     stores[0].create_session(Session::new(session())).await.unwrap();
     let write = async |store: &SqliteStore, name: &str| {
         for n in 0..100 {
@@ -127,7 +132,7 @@ async fn two_stores_on_one_file_neither_lose_nor_double() {
 #[tokio::test]
 async fn many_open_a_new_store_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    let open = || SqliteStore::open(&folder.path().join("data")).map(drop);
+    let open = || SqliteStore::open(&folder.path().join("data").join(FILE_NAME)).map(drop);
     std::thread::scope(|scope| {
         let opened: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
         for opened in opened {

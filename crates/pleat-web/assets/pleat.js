@@ -284,6 +284,32 @@ function say(words, about = '') {
 addEventListener('pagehide', disconnect);
 addEventListener('pageshow', (event) => { if (event.persisted) connect(); });
 
+/** Browsers open few connections to one server; so of the tabs that nobody looks at only some stay connected. */
+const HIDDEN_STREAMS = 3;
+let giveBack = () => {};
+
+async function mayStayConnected() {
+  for (let n = 0; n < HIDDEN_STREAMS; n += 1) {
+    const taken = await new Promise((tell) => {
+      navigator.locks.request(`pleat:stream:${n}`, { ifAvailable: true }, (lock) => {
+        tell(lock !== null);
+        return lock && new Promise((done) => { giveBack = done; });
+      });
+    });
+    if (taken) return true;
+  }
+  return false;
+}
+
+document.addEventListener('visibilitychange', async () => {
+  giveBack();
+  if (!document.hidden) {
+    if (!source) { disconnect(); connect(); }
+  } else if (navigator.locks && !await mayStayConnected() && document.hidden) {
+    disconnect();
+  }
+});
+
 // ---- What is fetched when it is opened
 
 async function fetchInto(element) {

@@ -29,8 +29,12 @@ impl RecordedIds {
             Value::Object(fields) => {
                 for (key, value) in fields {
                     match (key.as_str(), value) {
-                        ("sessionId", Value::String(id)) => drop(self.sessions.insert(id.clone())),
-                        ("toolCallId" | "messageId" | "agentId", Value::String(id)) => drop(self.others.insert(id.clone())),
+                        ("sessionId", Value::String(id)) => {
+                            self.sessions.insert(id.clone());
+                        }
+                        ("toolCallId" | "messageId" | "agentId", Value::String(id)) => {
+                            self.others.insert(id.clone());
+                        }
                         (_, _) => self.collect_in(value),
                     }
                 }
@@ -173,8 +177,11 @@ mod tests {
 
     fn ids() -> IdMap {
         let mut recorded = RecordedIds::default();
-        recorded.collect(&TraceItem::AgentToClient(json!({"params": {"sessionId": "s", "update": {"toolCallId": "t"}}})));
-        recorded.collect(&TraceItem::AgentToClient(json!({"params": {"sessionId": "child", "update": {"messageId": "m"}}})));
+        recorded
+            .collect(&TraceItem::AgentToClient(json!({"params": {"sessionId": "s", "update": {"toolCallId": "t"}}})));
+        recorded.collect(&TraceItem::AgentToClient(
+            json!({"params": {"sessionId": "child", "update": {"messageId": "m"}}}),
+        ));
         IdMap::new(recorded)
     }
 
@@ -210,9 +217,13 @@ mod tests {
     #[test]
     fn request_ids_are_counted_on() {
         let mut ids = ids();
-        for (recorded, expect) in
-            [(json!(0), json!(0)), (json!(1), json!(1)), (json!("a"), json!("a")), (json!(0), json!(2)), (json!("a"), json!("a~3"))]
-        {
+        for (recorded, expect) in [
+            (json!(0), json!(0)),
+            (json!(1), json!(1)),
+            (json!("a"), json!("a")),
+            (json!(0), json!(2)),
+            (json!("a"), json!("a~3")),
+        ] {
             assert_eq!(ids.request_id(&recorded), expect);
         }
     }

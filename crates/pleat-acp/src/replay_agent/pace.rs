@@ -31,7 +31,11 @@ mod tests {
     use super::*;
 
     fn check(speed: f64, recorded_ms: i64, expect_ms: u64) {
-        assert_eq!(Pace::new(speed).pause(1000, 1000 + recorded_ms), Duration::from_millis(expect_ms), "{speed} {recorded_ms}");
+        assert_eq!(
+            Pace::new(speed).pause(1000, 1000 + recorded_ms),
+            Duration::from_millis(expect_ms),
+            "{speed} {recorded_ms}"
+        );
     }
 
     #[test]

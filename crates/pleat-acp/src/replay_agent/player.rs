@@ -131,7 +131,8 @@ impl<W: Write> Player<W> {
         let StepKind::Say(said) = &self.script.steps[index].what else { return Ok(()) };
         match said {
             Said::Raw(raw) => {
-                writeln!(self.output, "{raw}")?;
+                let line_end = if self.script.is_torn(index) { "" } else { "\n" };
+                write!(self.output, "{raw}{line_end}")?;
                 self.output.flush()?;
                 Ok(())
             }
@@ -248,10 +249,9 @@ impl<W: Write> Player<W> {
                 self.hear_request(recorded, session.as_deref(), id, &method, &params);
                 Ok(())
             }
-            (
-                StepKind::Hear(Heard::Notification { method: wanted }),
-                ClientMessage::Notification { method, .. },
-            ) if *wanted == method => {
+            (StepKind::Hear(Heard::Notification { method: wanted }), ClientMessage::Notification { method, .. })
+                if *wanted == method =>
+            {
                 self.pass_hearing();
                 Ok(())
             }

@@ -17,7 +17,7 @@ pub(super) struct Script {
     /// When it ended, on the recording's clock.
     pub(super) ends_at_ms: i64,
     pub(super) ids: RecordedIds,
-    stdout_ended: bool,
+    stdout_ended_at_ms: Option<i64>,
 }
 
 /// How a part ends.
@@ -63,10 +63,16 @@ pub(super) enum Said {
 }
 
 impl Script {
+    /// Whether a step is half a line, which the agent could not finish because it was killed.
+    pub(super) fn is_torn(&self, index: usize) -> bool {
+        self.ending == Ending::Killed && index + 1 == self.steps.len()
+    }
+
     /// Reads the recording as far as that part needs.
     pub(super) fn read(trace: impl BufRead, part: usize) -> Result<Self, ReplayError> {
         let mut script = Self::default();
         let mut reading_part = 1;
+        let mut agent_ends = false;
         for line in trace::read(trace) {
             let line = match line {
                 Ok(line) => line,
@@ -76,15 +82,24 @@ impl Script {
                 }
                 Err(error) => return Err(error.into()),
             };
-            match part_ending(&line.what) {
-                Some(ending) if reading_part == part => {
+            if let Some(ending) = part_ending(&line.what) {
+                agent_ends = true;
+                if reading_part == part {
                     script.ending = ending;
                     script.ends_at_ms = line.at_ms;
-                    return Ok(script);
                 }
-                Some(_) => reading_part += 1,
-                None if reading_part == part && script.ending == Ending::Open => script.take(line),
-                None => {}
+                continue;
+            }
+            // What the old agent had in its pipe still follows the note; a request is for the new one.
+            if agent_ends && is_client_request(&line.what) {
+                agent_ends = false;
+                reading_part += 1;
+            }
+            if reading_part > part {
+                return Ok(script);
+            }
+            if reading_part == part && !(agent_ends && matches!(line.what, TraceItem::ClientToAgent(_))) {
+                script.take(line);
             }
         }
         if reading_part == part { Ok(script) } else { Err(ReplayError::NoSuchPart { part, parts: reading_part }) }
@@ -92,11 +107,11 @@ impl Script {
 
     fn take(&mut self, line: TraceLine) {
         if is_end_of_stdout(&line.what) {
-            // The first one of a later part belongs to the agent before.
-            self.stdout_ended = !self.steps.is_empty();
-            self.ends_at_ms = line.at_ms;
-        } else if self.stdout_ended && matches!(line.what, TraceItem::ClientToAgent(_)) {
+            self.stdout_ended_at_ms = Some(line.at_ms);
+        }
+        if let (Some(ended_at_ms), TraceItem::ClientToAgent(_)) = (self.stdout_ended_at_ms, &line.what) {
             self.ending = Ending::Exited;
+            self.ends_at_ms = ended_at_ms;
             return;
         }
         self.ids.collect(&line.what);
@@ -111,9 +126,7 @@ impl Script {
 
     /// The first step from `start` on at which the client sent a request of that method.
     pub(super) fn request_from(&self, start: usize, wanted: &str) -> Option<usize> {
-        self.find_from(start, |what| {
-            matches!(what, StepKind::Hear(Heard::Request { method, .. }) if method == wanted)
-        })
+        self.find_from(start, |what| matches!(what, StepKind::Hear(Heard::Request { method, .. }) if method == wanted))
     }
 
     /// The first step of all at which the client prompted.
@@ -123,9 +136,10 @@ impl Script {
 
     /// The first step from `start` on at which the client stopped a turn.
     pub(super) fn cancel_from(&self, start: usize) -> Option<usize> {
-        self.find_from(start, |what| {
-            matches!(what, StepKind::Hear(Heard::Notification { method }) if method == method::SESSION_CANCEL)
-        })
+        self.find_from(
+            start,
+            |what| matches!(what, StepKind::Hear(Heard::Notification { method }) if method == method::SESSION_CANCEL),
+        )
     }
 
     /// The step at which the agent answered the client's request of that recorded id.
@@ -190,6 +204,10 @@ fn part_ending(item: &TraceItem) -> Option<Ending> {
     } else {
         None
     }
+}
+
+fn is_client_request(item: &TraceItem) -> bool {
+    matches!(item, TraceItem::ClientToAgent(message) if message.get("method").is_some() && message.get("id").is_some())
 }
 
 fn is_end_of_stdout(item: &TraceItem) -> bool {

@@ -1,6 +1,6 @@
 //! A client of the replay agent, over pipes in this process.
 
-use std::io::{BufRead as _, BufReader, PipeReader, PipeWriter, Write as _};
+use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write as _};
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
@@ -30,7 +30,10 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn start(name: &str, options: ReplayOptions) -> Self {
-        let trace = BufReader::new(std::fs::File::open(trace_path(name)).expect("a trace"));
+        Self::over(BufReader::new(std::fs::File::open(trace_path(name)).expect("a trace")), options)
+    }
+
+    pub(crate) fn over(trace: impl BufRead + Send + 'static, options: ReplayOptions) -> Self {
         let (input, to_agent) = std::io::pipe().expect("a pipe");
         let (from_agent, output) = std::io::pipe().expect("a pipe");
         let playing = std::thread::spawn(move || play(trace, BufReader::new(input), output, options));
@@ -73,7 +76,8 @@ impl Client {
         self.lines.recv_timeout(Duration::from_millis(50)).is_err()
     }
 
-    /// The answer to that request, and the messages before it. Permission is granted by the first option.
+    /// The answer to that request, and the messages before it. Permission is granted by the first
+    /// option, and what else the agent asks is answered with nothing.
     pub(crate) fn until_answer(&mut self, id: &Value) -> (Value, Vec<Value>) {
         let mut before = Vec::new();
         loop {
@@ -81,9 +85,9 @@ impl Client {
             if message.get("method").is_none() && message["id"] == *id {
                 return (message, before);
             }
-            if message["method"] == "session/request_permission" {
-                let option = message["params"]["options"][0]["optionId"].clone();
-                self.answer(&message["id"], json!({"outcome": {"outcome": "selected", "optionId": option}}));
+            if let Some(asked) = message.get("id") {
+                let option = &message["params"]["options"][0]["optionId"];
+                self.answer(asked, json!({"outcome": {"outcome": "selected", "optionId": option}}));
             }
             before.push(message);
         }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use client::{Client, FAST};
 use mirror::Mirror;
 use pleat_acp::replay_agent::{ReplayEnd, ReplayError, ReplayOptions};
+use pleat_acp::trace::TraceItem;
 use serde_json::{Value, json};
 
 /// Follows a part from beginning to end.
@@ -221,11 +222,10 @@ fn a_recorded_stop_is_followed() {
     let recorded: Vec<_> = items
         .iter()
         .filter_map(|item| match item {
-            pleat_acp::trace::TraceItem::AgentToClient(message) => message["result"].get("stopReason").cloned(),
-            pleat_acp::trace::TraceItem::ClientToAgent(_)
-            | pleat_acp::trace::TraceItem::AgentRaw(_)
-            | pleat_acp::trace::TraceItem::AgentStderr(_)
-            | pleat_acp::trace::TraceItem::Note(_) => None,
+            TraceItem::AgentToClient(message) => message["result"].get("stopReason").cloned(),
+            TraceItem::ClientToAgent(_) | TraceItem::AgentRaw(_) | TraceItem::AgentStderr(_) | TraceItem::Note(_) => {
+                None
+            }
         })
         .collect();
     let session = client.open_session();
@@ -253,4 +253,20 @@ fn a_kill_ends_a_part_and_the_next_is_after_the_restart() {
 
     let (_, ended) = Client::start("gemini-kill", ReplayOptions { part: 3, ..FAST }).end();
     assert!(matches!(ended, Err(ReplayError::NoSuchPart { part: 3, parts: 2 })), "{ended:?}");
+}
+
+/// A kill tears the line that was being written (`lab/README.md`, 27); it is torn again.
+#[test]
+fn a_torn_line_is_torn_again() {
+    let trace = concat!(
+        "{\"t_ms\": 0, \"dir\": \"client->agent\", \"msg\": {\"id\": 1, \"method\": \"initialize\"}}\n",
+        "{\"t_ms\": 9, \"dir\": \"note\", \"msg\": {\"event\": \"SIGKILL the agent\"}}\n",
+        "{\"t_ms\": 9, \"dir\": \"agent->client\", \"raw\": \"{\\\"meth\"}\n",
+        "{\"t_ms\": 9, \"dir\": \"note\", \"msg\": {\"agent_stdout\": \"eof\"}}\n",
+    );
+    let mut client = Client::over(trace.as_bytes(), FAST);
+    client.request("initialize", json!({}));
+    let (said, ended) = client.end();
+    assert_eq!(said, ["{\"meth"]);
+    assert_eq!(ended.expect("played"), ReplayEnd::Killed);
 }

@@ -28,7 +28,8 @@ pub(crate) fn part(name: &str, part: usize) -> Vec<TraceItem> {
 
 /// From the first prompt on.
 pub(crate) fn prompts_of(items: &[TraceItem]) -> &[TraceItem] {
-    let first = items.iter().position(|item| matches!(item, TraceItem::ClientToAgent(m) if m["method"] == "session/prompt"));
+    let first =
+        items.iter().position(|item| matches!(item, TraceItem::ClientToAgent(m) if m["method"] == "session/prompt"));
     &items[first.expect("a prompt")..]
 }
 

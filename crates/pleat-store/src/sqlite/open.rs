@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::fmt::Write;
 use std::fs::{DirBuilder, File};
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long we wait for another process that writes.
@@ -20,7 +20,7 @@ const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// More than all the statements there are.
 const CACHED_STATEMENTS: usize = 128;
 
-/// What a connection keeps of the file in memory; SQLite takes KiB as a negative number.
+/// What a connection keeps of the file in memory; KiB stand as a negative number.
 const CACHE_KIB: i64 = -16 * 1024;
 
 /// A write-ahead log that grew larger is cut back to this.
@@ -31,8 +31,9 @@ mod embedded {
     refinery::embed_migrations!("migrations/sqlite");
 }
 
-/// Creates the folder where it is missing, readable by its owner alone: conversations are private.
-pub(super) fn create_folder(folder: &Path) -> Result<(), StoreError> {
+/// Creates the file's folder where it is missing, readable by its owner alone: conversations are private.
+pub(super) fn create_folder_of(file: &Path) -> Result<(), StoreError> {
+    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
@@ -43,8 +44,9 @@ pub(super) fn create_folder(folder: &Path) -> Result<(), StoreError> {
 /// Opens the database for writing, in the newest form. A file that is not ours, or of a newer Pleat, is left untouched.
 pub(super) fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     check(file)?;
-    let _alone = lock(&file.with_extension("lock"))?;
-    let mut connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+    let _alone = lock(&beside(file, "-opening"))?;
+    create(file).map_err(|error| unwritable(file, &error))?;
+    let mut connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     set_up_log(&connection, file)?;
     migrate(&mut connection, file)?;
     Ok(connection)
@@ -103,10 +105,8 @@ fn begins_like_sqlite(file: &Path) -> std::io::Result<bool> {
 
 /// Opens the file so that nothing is written: where no log lies beside it, nobody has it open, and none is made.
 fn connect_to_look(file: &Path) -> Result<Connection, rusqlite::Error> {
-    let mut log = file.as_os_str().to_owned();
-    log.push("-wal");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = if Path::new(&log).exists() {
+    let connection = if beside(file, "-wal").exists() {
         Connection::open_with_flags(file, flags)?
     } else {
         let uri = format!("file:{}?immutable=1", percent_encoded(file));
@@ -114,6 +114,13 @@ fn connect_to_look(file: &Path) -> Result<Connection, rusqlite::Error> {
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
     Ok(connection)
+}
+
+/// The file that has the database's name and this ending.
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 fn percent_encoded(path: &Path) -> String {
@@ -155,6 +162,15 @@ fn contents(connection: &Connection) -> Result<Contents, rusqlite::Error> {
 fn known_version() -> i64 {
     let runner = embedded::migrations::runner();
     runner.get_migrations().iter().map(|migration| i64::from(migration.version())).max().unwrap_or(0)
+}
+
+/// Creates the file where it is missing, readable by its owner alone; the log beside it becomes so too.
+fn create(file: &Path) -> std::io::Result<()> {
+    let mut options = File::options();
+    options.create(true).truncate(false).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(file).map(drop)
 }
 
 /// Waits until no other process opens the database: two must not migrate it at once.

@@ -287,3 +287,31 @@ pub(super) fn does_not_fit(session: &SessionRow, reason: ChangeError) -> Failure
 pub(super) fn id_taken(session: &SessionRow, kind: IdKind, id: &str) -> Failure {
     StoreError::IdTaken { session: session.id.clone(), kind, id: id.to_owned() }.into()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(connection: &Connection, sql: &str) -> String {
+        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let parameters: &[i64] = if sql.contains("?1") { &[1] } else { &[] };
+        let steps = statement.query_map(rusqlite::params_from_iter(parameters), |row| row.get::<_, String>(3)).unwrap();
+        steps.collect::<Result<Vec<_>, _>>().unwrap().join("\n")
+    }
+
+    #[test]
+    fn lists_read_indexes_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = super::super::open::open_writer(&folder.path().join("x.db")).unwrap();
+        let list = plan(&connection, LIST);
+        assert!(list.contains("SCAN session USING INDEX session_by_activity"), "{list}");
+        for index in ["turn_open", "session_live", "permission_open"] {
+            let open = plan(&connection, LIST_OPEN);
+            assert!(open.contains(index), "{open}");
+        }
+        for plan in [list, plan(&connection, LIST_OPEN)] {
+            assert!(!plan.lines().any(|step| step.starts_with("SCAN") && !step.contains("INDEX")), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE FOR ORDER BY"), "{plan}");
+        }
+    }
+}

@@ -14,8 +14,8 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const CASES: u32 = 48;
-const MAX_CHOICES: usize = 400;
+const CASES: u32 = 32;
+const MAX_CHOICES: usize = 1_500;
 
 pub(crate) async fn random_changes_leave_what_a_document_would_be(store: &dyn Store) {
     let runtime = tokio::runtime::Handle::current();
@@ -36,6 +36,7 @@ pub(crate) async fn random_changes_leave_what_a_document_would_be(store: &dyn St
 /// Commits lists of changes as the choices say, until there are no more.
 async fn follow(store: &dyn Store, session: Session, choices: &[u16]) {
     let mut twin = Twin::create(store, session).await;
+    twin.commit(sample::messages().into_iter().map(|message| Change::InsertMessage(Box::new(message))).collect()).await;
     let mut dice = Dice { choices: choices.iter() };
     while dice.choices.len() > 0 {
         let mut model = twin.document.clone();
@@ -128,7 +129,7 @@ impl Dice<'_> {
     }
 
     fn change(&mut self, document: &Document) -> Change {
-        match self.below(16) {
+        match self.below(18) {
             0..3 => Change::InsertMessage(Box::new(self.message())),
             3 => Change::InsertTurn(self.turn()),
             4 => Change::UpdateTurn { turn: turn_id(&format!("t{}", self.below(3))), update: self.turn_update() },
@@ -143,7 +144,7 @@ impl Dice<'_> {
                 let message_id = self.word();
                 Change::SetPartMessageId { message: self.message_of(document), part: self.below(4), message_id }
             }
-            12 | 13 => Change::UpdateCall { call: self.call_of(document), update: Box::new(self.call_update()) },
+            12..15 => Change::UpdateCall { call: self.call_of(document), update: Box::new(self.call_update()) },
             _ => Change::AppendOutput { call: self.call_of(document), text: self.word() },
         }
     }

@@ -19,6 +19,7 @@ pub enum TokenError {
 }
 
 const RANDOM_BYTES: usize = 32;
+const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
 const MIN_CHARACTERS: usize = 32;
 
 impl AccessToken {
@@ -26,7 +27,8 @@ impl AccessToken {
     pub fn generate() -> Result<Self, TokenError> {
         let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes).map_err(TokenError::NoRandomness)?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        let nibbles = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        Ok(Self(nibbles.map(|nibble| HEX[usize::from(nibble)]).collect()))
     }
 
     /// One that was kept.

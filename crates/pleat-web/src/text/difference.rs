@@ -100,7 +100,9 @@ mod tests {
                 LineChange::Removed => '-',
                 LineChange::Kept => ' ',
             };
-            out.push_str(&format!("\n{mark}{}", line.text));
+            out.push('\n');
+            out.push(mark);
+            out.push_str(&line.text);
         }
         out
     }
@@ -116,7 +118,8 @@ mod tests {
 
     #[test]
     fn far_changes_are_hunks_of_their_own() {
-        let old: String = (1..=40).map(|n| format!("{n}\n")).collect();
+        let old: Vec<_> = (1..=40).map(|n| n.to_string()).collect();
+        let old = old.join("\n");
         let new = old.replace("5\n", "five\n").replacen("38\n", "x\n", 1);
         let edit = Edit { path: "a", old: Some(&old), new: Some(&new), deleted: false };
         let starts: Vec<_> = edit.hunks().iter().map(|hunk| hunk.first_line).collect();

@@ -111,7 +111,7 @@ struct Harmless {
 }
 
 impl Harmless {
-    fn events<'a>(mut self, events: Vec<Event<'a>>) -> Vec<Event<'a>> {
+    fn events(mut self, events: Vec<Event<'_>>) -> Vec<Event<'_>> {
         events.into_iter().map(|event| self.event(event)).collect()
     }
 
@@ -246,9 +246,9 @@ mod tests {
     #[test]
     fn raw_html_is_text() {
         check(
-            "<img src=x onerror=alert(1)> and <script>location='//e'</script>\n\n<b>bold</b>\n",
-            "<p class=\"raw\">&lt;img src=x onerror=alert(1)&gt; and &lt;script&gt;location='//e'&lt;/script&gt;\n</p>\
-             <p>&lt;b&gt;bold&lt;/b&gt;</p>\n",
+            "<img src=x onerror=alert(1)> and <script>location='//e'</script>\n\n<div>\n<b>bold</b>\n</div>\n",
+            "<p>&lt;img src=x onerror=alert(1)&gt; and &lt;script&gt;location='//e'&lt;/script&gt;</p>\n\
+             <p class=\"raw\">&lt;div&gt;\n&lt;b&gt;bold&lt;/b&gt;\n&lt;/div&gt;\n</p>",
         );
     }
 

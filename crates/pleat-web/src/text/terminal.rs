@@ -4,6 +4,8 @@
 //! line. [`visible`] changes nothing and names every character that would hide or reorder others, for text that a
 //! person decides on (a command) or that merely contains such bytes (a file).
 
+use std::fmt::Write as _;
+
 const ESCAPE: char = '\u{1b}';
 
 /// Output of a command as its last state on the screen, without colours.
@@ -133,7 +135,10 @@ pub(crate) fn visible(text: &str) -> String {
             '\n' | '\t' => out.push(c),
             '\u{0}'..='\u{1f}' => out.push(char::from_u32(0x2400 + u32::from(c)).unwrap_or('�')),
             '\u{7f}' => out.push('␡'),
-            _ if hides(c) => out.push_str(&format!("⟨U+{:04X}⟩", u32::from(c))),
+            _ if hides(c) => {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "⟨U+{:04X}⟩", u32::from(c));
+            }
             _ => out.push(c),
         }
     }

@@ -8,7 +8,7 @@ use super::call::call_item;
 use super::message::{error, part};
 use super::permission;
 use super::transcript::Transcript;
-use super::words::{call_state, is_open, lines};
+use super::words::{call_state, is_asking, lines};
 use crate::text::dates::duration;
 use maud::html;
 use pleat_transcript::call::Call;
@@ -73,7 +73,7 @@ fn errors(key: &str, errors: &[RoundError]) -> Vec<Block> {
 
 fn first_question<'a>(page: &Transcript<'a>, rounds: &[Round]) -> Option<&'a Call> {
     rounds.iter().flat_map(|round| &round.calls).find_map(|row| {
-        let asking = page.index.call(&row.id).filter(|call| call.permission.as_ref().is_some_and(is_open));
+        let asking = page.index.call(&row.id).filter(|call| is_asking(page.document, call));
         asking.or_else(|| row.children.as_deref().and_then(|inner| first_question(page, &inner.rounds)))
     })
 }

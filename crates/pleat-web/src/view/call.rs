@@ -8,7 +8,7 @@ use super::words::{call_state, lines};
 use crate::links;
 use crate::text::dates::duration;
 use maud::html;
-use pleat_transcript::call::Call;
+use pleat_transcript::call::{Call, CallState};
 use pleat_transcript::rows::{CallRow, Children};
 use serde_json::Value;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,7 +24,7 @@ pub(super) fn call_item(page: &Transcript<'_>, row: &CallRow, call: &Call, live:
 }
 
 fn header(row: &CallRow, call: &Call, live: bool, key: &str) -> Block {
-    let at_work = live && row.state.is_unresolved();
+    let at_work = live && row.state == CallState::Running;
     let html = html! {
         span.label { (if at_work { &row.progress_label } else { &row.label }) }
         span.measures {
@@ -65,7 +65,7 @@ fn body(page: &Transcript<'_>, row: &CallRow, call: &Call, live: bool, key: &str
     children.push(details_on_demand(page, call, key));
     if let Some(inner) = &row.children {
         let prefix = format!("{key}/");
-        let inside = Inside { parent: Some(&call.id), prefix: &prefix, live: live };
+        let inside = Inside { parent: Some(&call.id), prefix: &prefix, live };
         children
             .push(Block::parent("div", format!("{key}/rounds"), rounds(page, &inner.rounds, &inside)).class("rounds"));
     }
@@ -106,7 +106,9 @@ fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
         }
         Value::Array(items) => {
             items.len().hash(hasher);
-            items.iter().for_each(|item| hash_value(item, hasher));
+            for item in items {
+                hash_value(item, hasher);
+            }
         }
         Value::Object(members) => {
             for (name, member) in members {

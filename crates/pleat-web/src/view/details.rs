@@ -63,21 +63,26 @@ impl Shown<'_> {
         match &self.call.input {
             None | Some(Value::Null) => html! { p.quiet { "The agent sent no request data." } },
             Some(Value::Object(members)) => html! {
-                dl.members { @for (name, value) in members { dt { (visible(name)) } dd { (self.member(name, value)) } } }
+                dl.members {
+                    @for (name, value) in members {
+                        dt.hidden[is_command(name)] { (visible(name)) }
+                        dd { (self.member(name, value)) }
+                    }
+                }
             },
             Some(other) => self.json(other),
         }
     }
 
     fn member(&self, name: &str, value: &Value) -> Markup {
-        let is_command = matches!(name, "command" | "cmd");
+        let is_command = is_command(name);
         match value {
             Value::String(text) => self.text(&visible(text), if is_command { "command" } else { "value" }),
             Value::Array(words) if is_command && words.iter().all(Value::is_string) => {
                 let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
                 self.text(&visible(&words.join(" ")), "command")
             }
-            other => self.json(other),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => self.json(value),
         }
     }
 
@@ -91,9 +96,9 @@ impl Shown<'_> {
             (Some("content"), Some("text")) => self.output(text_at("/content/text").unwrap_or("")),
             (Some("content"), Some("image")) => {
                 let source = text_at("/content/data").and_then(|data| image_source(text_at("/content/mimeType"), data));
-                match source {
-                    Some(source) => html! { img src=(source) alt="Image in the result"; },
-                    None => html! { p.quiet { "An image that cannot be shown here." } },
+                html! {
+                    @if let Some(source) = source { img src=(source) alt="Image in the result"; }
+                    @else { p.quiet { "An image that cannot be shown here." } }
                 }
             }
             (Some("content"), Some("resource")) if text_at("/content/resource/text").is_some() => html! {
@@ -163,6 +168,11 @@ impl Shown<'_> {
         let address = format!("{}?full", links::call(self.session, &self.call.id));
         html! { p.quiet { (what) " " a href=(address) { "Show all" } } }
     }
+}
+
+/// Shown as one, so that its name need not be.
+fn is_command(member: &str) -> bool {
+    matches!(member, "command" | "cmd")
 }
 
 fn difference(edit: &Edit<'_>) -> Markup {

@@ -85,7 +85,9 @@ fn patched(old: &Block, new: &Block) -> (Element, usize) {
     let outline = old.outline();
     let patches = diff(&outline, new);
     let mut page = Element::of(old);
-    patches.iter().for_each(|patch| page.apply(patch));
+    for patch in &patches {
+        page.apply(patch);
+    }
     (page, patches.len())
 }
 

@@ -6,7 +6,7 @@
 use super::block::{Block, segment};
 use super::details::{Extent, request};
 use super::transcript::Transcript;
-use super::words::is_open;
+use super::words::is_asking;
 use crate::links;
 use maud::{Markup, html};
 use pleat_transcript::call::{Call, Permission, PermissionState};
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// The card of an open request; `None` where the call has none.
 pub(super) fn card(page: &Transcript<'_>, call: &Call, place: &str) -> Option<Block> {
-    let permission = call.permission.as_ref().filter(|it| is_open(it))?;
+    let permission = call.permission.as_ref().filter(|_| is_asking(page.document, call))?;
     let id = permission.request.as_ref()?;
     let key = format!("{place}/ask:{}", segment(id.as_str()));
     let session = &page.document.session.id;

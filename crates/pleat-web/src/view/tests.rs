@@ -24,7 +24,9 @@ fn find<'b>(block: &'b Block, key: &str) -> Option<&'b Block> {
 fn keys(block: &Block, out: &mut Vec<String>) {
     out.push(block.key().to_owned());
     if let Content::Children(children) = block.content() {
-        children.iter().for_each(|child| keys(child, out));
+        for child in children {
+            keys(child, out);
+        }
     }
 }
 

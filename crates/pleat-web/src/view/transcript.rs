@@ -7,7 +7,7 @@ use super::index::{Index, calls_of};
 use super::message::{message, notice};
 use super::permission;
 use super::plan::plan;
-use super::words::{SessionState, is_open};
+use super::words::SessionState;
 use crate::links;
 use maud::html;
 use pleat_transcript::document::{Document, Window};
@@ -177,7 +177,6 @@ impl<'a> Transcript<'a> {
             .messages
             .iter()
             .flat_map(calls_of)
-            .filter(|call| call.permission.as_ref().is_some_and(is_open))
             .filter_map(|call| permission::card(self, call, "bar"))
             .collect();
         let mut children = Vec::new();

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use pleat_store::SessionListing;
-use pleat_transcript::call::{CallState, Lines, Permission, PermissionState};
+use pleat_transcript::call::{Call, CallState, Lines, Permission, PermissionState};
 use pleat_transcript::document::Document;
 use pleat_transcript::session::TurnState;
 
@@ -76,7 +76,7 @@ impl SessionState {
 
     /// Of a whole session.
     pub(crate) fn of_document(document: &Document) -> Self {
-        let asks = document.messages.iter().flat_map(calls_of).filter_map(|call| call.permission.as_ref()).any(is_open);
+        let asks = document.messages.iter().flat_map(calls_of).any(|call| is_asking(document, call));
         let last_turn = document.session.turns.last().map(|turn| turn.state);
         Self::new(asks, document.session.live_turn.is_some(), last_turn)
     }
@@ -105,9 +105,10 @@ impl SessionState {
     }
 }
 
-/// Whether a person must answer it.
-pub(super) fn is_open(permission: &Permission) -> bool {
-    permission.state == Some(PermissionState::Open) && permission.request.is_some()
+/// Whether a person can answer a question about this call: with no turn running, nobody waits for the answer.
+pub(super) fn is_asking(document: &Document, call: &Call) -> bool {
+    let is_open = |it: &Permission| it.state == Some(PermissionState::Open) && it.request.is_some();
+    document.session.live_turn.is_some() && call.permission.as_ref().is_some_and(is_open)
 }
 
 /// `+12 −3`
