@@ -152,7 +152,7 @@ impl TraceReplay {
     fn client(&mut self, message: &Value) {
         let params = message.get("params").unwrap_or(&Value::Null);
         match (message.get("method").and_then(Value::as_str), message.get("id")) {
-            (Some("session/cancel"), None) => self.to_session(session_id(params), Event::CancelSent),
+            (Some("session/cancel"), None) => self.happened_in(session_id(params).as_ref(), Event::CancelSent),
             (Some(method), Some(id)) => self.client_asks(method, id.to_string(), params),
             (None, Some(id)) => self.client_answers(&id.to_string(), message),
             (_, None) => {}
@@ -168,7 +168,7 @@ impl TraceReplay {
             ("session/load", Some(session)) => {
                 let cwd = params.get("cwd").and_then(Value::as_str).map(str::to_owned);
                 self.open(session.clone(), cwd);
-                self.to_session(Some(session.clone()), Event::ReplayBegins);
+                self.happened_in(Some(&session), Event::ReplayBegins);
                 Asked::LoadSession { session }
             }
             ("session/prompt", Some(session)) => {
@@ -176,7 +176,7 @@ impl TraceReplay {
                 let prompt = PromptKey(format!("{}:{id}", self.processes));
                 let (text, attachments) = Adapter::prompt(params);
                 let event = Event::Prompt { prompt: prompt.clone(), text, attachments };
-                self.to_session(Some(session.clone()), event);
+                self.happened_in(Some(&session), event);
                 Asked::Prompt { session, prompt }
             }
             _ => Asked::Other,
@@ -192,7 +192,7 @@ impl TraceReplay {
                     Some(option) => PermissionOutcome::Selected { option: option.to_owned() },
                     None => PermissionOutcome::Cancelled,
                 };
-                self.to_session(Some(session), Event::PermissionAnswered { request, outcome, by: None });
+                self.happened_in(Some(&session), Event::PermissionAnswered { request, outcome, by: None });
             }
             Some(Serves::Terminal(ask)) => self.terminal_answered(ask, result),
             None => {}
@@ -271,7 +271,7 @@ impl TraceReplay {
             }
             Some(Asked::Prompt { session, prompt }) => {
                 let answer = prompt_answer(message.get("error").map_or(Ok(result), Err));
-                self.to_session(Some(session), Event::PromptAnswered { prompt, answer });
+                self.happened_in(Some(&session), Event::PromptAnswered { prompt, answer });
             }
             Some(Asked::Other) | None => {}
         }
@@ -307,14 +307,14 @@ impl TraceReplay {
 
     fn apply(&mut self, events: Vec<SessionEvent>) {
         for (session, event) in events {
-            self.to_session(Some(session), event);
+            self.happened_in(Some(&session), event);
         }
     }
 
     /// An event for a session that nobody knows makes no document (spec/record.md, Plans 4).
-    fn to_session(&mut self, id: Option<AgentSessionId>, event: Event) {
+    fn happened_in(&mut self, id: Option<&AgentSessionId>, event: Event) {
         let at = self.at;
-        if let Some(session) = self.sessions.iter_mut().find(|session| Some(&session.agent_session) == id.as_ref()) {
+        if let Some(session) = self.sessions.iter_mut().find(|session| Some(&session.agent_session) == id) {
             session.apply(event, at);
         }
     }

@@ -246,7 +246,7 @@ function connect() {
     disconnect();
     say(event.data);
   });
-  source.addEventListener('error', lost);
+  source.addEventListener('error', () => lost(attempts > 0));
   expectLife();
 }
 
@@ -259,7 +259,7 @@ function alive(event) {
 
 function expectLife() {
   clearTimeout(silence);
-  silence = setTimeout(lost, SILENCE_MS);
+  silence = setTimeout(() => lost(true), SILENCE_MS);
 }
 
 function disconnect() {
@@ -268,9 +268,10 @@ function disconnect() {
   source = null;
 }
 
-function lost() {
+/** Tries again. The first failure is not worth a word: a restarted server is back at once. */
+function lost(isToldOf) {
   disconnect();
-  if (attempts > 0) say('The connection to Pleat is lost. Trying again…', 'connection');
+  if (isToldOf) say('The connection to Pleat is lost. Trying again…', 'connection');
   silence = setTimeout(connect, RETRY_MS[Math.min(attempts, RETRY_MS.length - 1)]);
   attempts += 1;
 }

@@ -70,7 +70,8 @@ fn default_path() -> Option<PathBuf> {
 impl AgentSettings {
     fn applied_to(self, name: AgentName, known: Option<Agent>) -> Result<Agent, Failure> {
         let Some(command) = self.command.clone().or_else(|| known.as_ref().map(|agent| agent.command.clone())) else {
-            let sentence = format!("pleat.toml: [agents.{}] names an agent that is not known; give its `command`", name.0);
+            let sentence =
+                format!("pleat.toml: [agents.{}] names an agent that is not known; give its `command`", name.0);
             return Err(Failure::configuration(sentence));
         };
         let mut agent = known.unwrap_or_else(|| Agent {

@@ -25,7 +25,8 @@ impl DataFolder {
             None => user_folders()?.data_dir(),
         };
         fs::create_dir_all(&path).map_err(|error| {
-            let sentence = format!("the data folder `{}` cannot be made: {error}; choose another with --data", path.display());
+            let sentence =
+                format!("the data folder `{}` cannot be made: {error}; choose another with --data", path.display());
             Failure::configuration(sentence)
         })?;
         Ok(Self { path })
@@ -64,13 +65,16 @@ impl DataFolder {
 
     fn unwritable(&self, error: &std::io::Error) -> Failure {
         let path = self.path.display();
-        Failure::configuration(format!("the data folder `{path}` cannot be written: {error}; choose another with --data"))
+        Failure::configuration(format!(
+            "the data folder `{path}` cannot be written: {error}; choose another with --data"
+        ))
     }
 }
 
 /// Where the user's programs keep their things.
 pub(crate) fn user_folders() -> Result<impl AppStrategy, Failure> {
-    let names = AppStrategyArgs { top_level_domain: String::new(), author: String::new(), app_name: "pleat".to_owned() };
+    let names =
+        AppStrategyArgs { top_level_domain: String::new(), author: String::new(), app_name: "pleat".to_owned() };
     choose_app_strategy(names).map_err(|error| {
         Failure::configuration(format!("the home folder is not known ({error}); name the data folder with --data"))
     })

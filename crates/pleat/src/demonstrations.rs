@@ -83,6 +83,7 @@ pub(crate) fn play(arguments: &PlayArguments) -> Result<(), Failure> {
 
 fn open(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
     let opened = pleat_acp::trace::open_unpacked(path);
-    let opened = opened.map_err(|error| Failure::user(format!("the trace `{}` cannot be opened: {error}", path.display())))?;
+    let opened =
+        opened.map_err(|error| Failure::user(format!("the trace `{}` cannot be opened: {error}", path.display())))?;
     Ok(opened)
 }

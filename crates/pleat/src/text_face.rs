@@ -18,8 +18,7 @@ type Messages<'a> = HashMap<&'a MessageId, &'a Message>;
 /// The whole session, without a line end at its end.
 pub(crate) fn draw(document: &Document) -> Result<String, FoldError> {
     let mut text = heading(document);
-    let messages: Messages<'_> =
-        document.messages.iter().map(|message| (&message.id, message)).collect();
+    let messages: Messages<'_> = document.messages.iter().map(|message| (&message.id, message)).collect();
     for page in top_level_messages(document).chunks(MESSAGES_AT_ONCE) {
         let (Some(from), Some(to)) = (page.first(), page.last()) else { continue };
         let window = Window::Range { from: (*from).clone(), to: (*to).clone() };

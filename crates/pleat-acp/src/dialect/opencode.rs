@@ -1,4 +1,4 @@
-//! OpenCode.
+//! `OpenCode`.
 
 use super::Dialect;
 use pleat_transcript::event::{CallReport, CallStatus};

@@ -1,11 +1,12 @@
 //! Calls: every mention is an upsert, states never lie (spec/record.md, Calls).
 
 use super::call_output::{OutputChange, OutputPieces, count_lines};
+use super::call_state::{self, Said};
 use super::permissions::{option_id, push_update};
 use super::{SessionRecord, Step};
 use crate::call::{Call, CallState, Permission, PermissionState};
 use crate::change::{CallUpdate, Change};
-use crate::event::{CallReport, CallStatus};
+use crate::event::CallReport;
 use crate::ids::{AgentCallId, CallId, TurnId};
 use crate::session::Millis;
 use serde_json::Value;
@@ -116,7 +117,7 @@ impl SessionRecord {
             self.plan_text(turn, &id, text, step);
         }
         if let Some(entries) = todos {
-            self.to_do_list(entries, step);
+            self.set_to_do_list(entries, step);
         }
     }
 
@@ -268,55 +269,27 @@ impl TrackedCall {
         }
         self.has_output |= output != OutputChange::None;
         let status = report.status.filter(|_| place == CallPlace::Mention);
-        self.take_status(status, report.aborted, cancelling, output != OutputChange::None, at, update);
+        let said = Said::of(status, report.aborted, cancelling);
+        self.take_said(said, output != OutputChange::None, at, update);
         if output != OutputChange::None && !self.call.state.is_unresolved() {
             self.count_lines(update);
         }
         output
     }
 
-    /// What a status means for the state (Calls 4 and 5).
-    fn take_status(
-        &mut self,
-        status: Option<CallStatus>,
-        aborted: bool,
-        cancelling: bool,
-        brought_output: bool,
-        at: Millis,
-        update: &mut CallUpdate,
-    ) {
-        let end = match status {
-            Some(CallStatus::Completed) if !(cancelling && aborted) => Some(CallState::Completed),
-            Some(CallStatus::Completed) => Some(CallState::Cancelled),
-            Some(CallStatus::Failed) if cancelling => Some(CallState::Cancelled),
-            Some(CallStatus::Failed) => Some(CallState::Failed),
-            Some(CallStatus::Pending | CallStatus::InProgress) | None => None,
-        };
-        match (self.call.state, end) {
-            (CallState::Pending | CallState::Running, Some(end)) => self.set_state(end, at, update),
-            (CallState::AwaitingPermission, Some(end)) => {
-                self.close_permission(PermissionState::Expired, None, None, at, update);
-                self.set_state(end, at, update);
-            }
-            // Late: a `completed` replaces our own end, a `failed` leaves it (Calls 5).
-            (CallState::Cancelled | CallState::Interrupted, Some(CallState::Completed)) => {
-                self.set_state(CallState::Completed, at, update);
-                self.call.closed_by_host = false;
-                update.closed_by_host = Some(false);
-            }
-            // The agent corrects itself.
-            (CallState::Completed | CallState::Failed, Some(end @ (CallState::Completed | CallState::Failed))) => {
-                self.set_state(end, at, update);
-            }
-            (_, Some(_)) => {}
-            (CallState::Pending, None) if status == Some(CallStatus::InProgress) || brought_output => {
-                self.set_state(CallState::Running, at, update);
-            }
-            (CallState::Running, None) if status == Some(CallStatus::Pending) && !self.has_output => {
-                self.set_state(CallState::Pending, at, update);
-            }
-            (_, None) => {}
+    fn take_said(&mut self, said: Said, brings_output: bool, at: Millis, update: &mut CallUpdate) {
+        let state = call_state::after(self.call.state, said, brings_output, self.has_output);
+        if state == self.call.state {
+            return;
         }
+        if self.call.state == CallState::AwaitingPermission {
+            self.close_permission(PermissionState::Expired, None, None, at, update);
+        }
+        if self.call.closed_by_host {
+            self.call.closed_by_host = false;
+            update.closed_by_host = Some(false);
+        }
+        self.set_state(state, at, update);
     }
 
     pub(super) fn set_state(&mut self, state: CallState, at: Millis, update: &mut CallUpdate) {

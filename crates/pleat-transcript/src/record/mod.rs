@@ -9,6 +9,7 @@
 //! `permissions` (Calls), `plans`, `turns` (turns and the rest), `replay` and `reconcile` (what `session/load` repeats).
 
 mod call_output;
+mod call_state;
 mod calls;
 mod coalesce;
 mod permissions;
@@ -155,7 +156,7 @@ impl SessionRecord {
             }
             Event::Plan { entries } => self.plan_entries(entries, step),
             Event::Context(gauge) => {
-                step.push(Change::UpdateSession(SessionUpdate { context: Some(gauge), ..SessionUpdate::default() }))
+                step.push(Change::UpdateSession(SessionUpdate { context: Some(gauge), ..SessionUpdate::default() }));
             }
             Event::Title(title) => self.title(title, step),
             Event::Notice { level, code, text } => self.notice(level, code, text, step),

@@ -27,7 +27,7 @@ impl SessionRecord {
     }
 
     /// A to-do call's list: the turn's, unless the agent sends plans (Plans 2).
-    pub(super) fn to_do_list(&mut self, entries: Vec<PlanEntry>, step: &mut Step<'_>) {
+    pub(super) fn set_to_do_list(&mut self, entries: Vec<PlanEntry>, step: &mut Step<'_>) {
         let sends_plans =
             self.turns.active().entry_list.as_ref().is_some_and(|list| list.source == ListSource::PlanUpdate);
         if !sends_plans {

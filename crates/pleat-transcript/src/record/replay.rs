@@ -1,6 +1,6 @@
 //! What an agent repeats after `session/load`, collected apart (spec/record.md, "the rest" 5).
 
-use super::turns::TurnTrack;
+use super::turns::{TurnTrack, insert_turn};
 use super::{SessionRecord, Step};
 use crate::call::CallState;
 use crate::change::{Change, TurnUpdate};
@@ -75,7 +75,7 @@ impl SessionRecord {
     pub(super) fn open_replayed_turn(&mut self, step: &mut Step<'_>) {
         self.close_replayed_turn(step);
         let id = TurnId::from_source(step.ids);
-        self.insert_turn(id.clone(), TurnState::Completed, step);
+        insert_turn(id.clone(), TurnState::Completed, step);
         self.turns.enter(TurnTrack::new(id, None, false));
     }
 

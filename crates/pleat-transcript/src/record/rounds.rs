@@ -104,7 +104,7 @@ impl SessionRecord {
         } else if chunk.text.trim().is_empty() {
             lane.held.of(chunk.channel).push_str(&chunk.text);
         } else {
-            self.open_text(parent, chunk, step);
+            self.open_text(parent, &chunk, step);
         }
     }
 
@@ -129,7 +129,7 @@ impl SessionRecord {
         true
     }
 
-    fn open_text(&mut self, parent: Option<CallId>, chunk: TextChunk, step: &mut Step<'_>) {
+    fn open_text(&mut self, parent: Option<CallId>, chunk: &TextChunk, step: &mut Step<'_>) {
         self.end_round_with_calls(parent.as_ref(), step);
         let lane = self.lanes.entry(parent.clone()).or_default();
         let text = std::mem::take(lane.held.of(chunk.channel)) + &chunk.text;
@@ -142,7 +142,7 @@ impl SessionRecord {
         let round = self.push_part(parent, part, step);
         round.open_channel = Some(chunk.channel);
         round.chunk_id.clone_from(&chunk.message_id);
-        round.heard(&chunk, &text);
+        round.heard(chunk, &text);
     }
 
     pub(super) fn media(&mut self, media: Media, parent: Option<&AgentCallId>, step: &mut Step<'_>) {
@@ -155,11 +155,11 @@ impl SessionRecord {
     /// The dialect says that a text is over: the next one is a part of its own (Text 2).
     pub(super) fn text_ended(&mut self, parent: Option<&AgentCallId>) {
         let parent = self.resolve(parent);
-        self.break_text(parent);
+        self.break_text(parent.as_ref());
     }
 
-    pub(super) fn break_text(&mut self, parent: Option<CallId>) {
-        if let Some(round) = self.lanes.get_mut(&parent).and_then(|lane| lane.round.as_mut()) {
+    pub(super) fn break_text(&mut self, parent: Option<&CallId>) {
+        if let Some(round) = self.lanes.get_mut(&parent.cloned()).and_then(|lane| lane.round.as_mut()) {
             round.open_channel = None;
         }
     }
@@ -184,21 +184,18 @@ impl SessionRecord {
         let turn = self.turns.active();
         let (turn, streaming) = (turn.id.clone(), turn.open);
         let slot = &mut self.lanes.entry(parent.clone()).or_default().round;
-        let round = match slot {
-            Some(round) => {
-                step.push(Change::InsertPart { message: round.message.clone(), part });
-                round
+        let round = if let Some(round) = slot {
+            step.push(Change::InsertPart { message: round.message.clone(), part });
+            round
+        } else {
+            let top_level = parent.is_none();
+            let state = if streaming { RoundState::Streaming } else { RoundState::Complete };
+            let round = Assistant { parts: vec![part], state: Some(state), parent, ..Assistant::default() };
+            let message = step.insert_message(turn, Body::Assistant(round));
+            if top_level {
+                self.turns.active_mut().last_round = Some((message.clone(), false));
             }
-            None => {
-                let top_level = parent.is_none();
-                let state = if streaming { RoundState::Streaming } else { RoundState::Complete };
-                let round = Assistant { parts: vec![part], state: Some(state), parent, ..Assistant::default() };
-                let message = step.insert_message(turn, Body::Assistant(round));
-                if top_level {
-                    self.turns.active_mut().last_round = Some((message.clone(), false));
-                }
-                slot.insert(OpenRound::new(message, streaming))
-            }
+            slot.insert(OpenRound::new(message, streaming))
         };
         round.parts += 1;
         round.open_channel = None;

@@ -104,7 +104,7 @@ impl SessionRecord {
             self.calls.forget_contents();
         }
         let state = if waits { TurnState::Queued } else { TurnState::Running };
-        self.insert_turn(id.clone(), state, step);
+        insert_turn(id.clone(), state, step);
         if !self.titled
             && let Some(title) = title_from(&text)
         {
@@ -117,18 +117,6 @@ impl SessionRecord {
         if !waits {
             set_live(Some(id), step);
         }
-    }
-
-    pub(super) fn insert_turn(&mut self, id: TurnId, state: TurnState, step: &mut Step<'_>) {
-        step.push(Change::InsertTurn(Turn {
-            id,
-            state,
-            stop_reason: None,
-            started_at: Some(step.at),
-            ended_at: None,
-            usage: None,
-            extra: JsonObject::new(),
-        }));
     }
 
     pub(super) fn prompt_answered(&mut self, prompt: &PromptKey, answer: PromptAnswer, step: &mut Step<'_>) {
@@ -285,6 +273,18 @@ fn stopped(reason: Option<&str>) -> (TurnState, Said) {
 fn reports_cancel(code: i64, message: &str) -> bool {
     let message = message.to_lowercase();
     code == REQUEST_CANCELLED || message.contains("cancel") || message.contains("abort")
+}
+
+pub(super) fn insert_turn(id: TurnId, state: TurnState, step: &mut Step<'_>) {
+    step.push(Change::InsertTurn(Turn {
+        id,
+        state,
+        stop_reason: None,
+        started_at: Some(step.at),
+        ended_at: None,
+        usage: None,
+        extra: JsonObject::new(),
+    }));
 }
 
 fn set_live(turn: Option<TurnId>, step: &mut Step<'_>) {

@@ -34,7 +34,10 @@ impl Front<'_> {
     fn new_session(&self) -> Block {
         let children = vec![
             Block::leaf("h2", "new/head", "New session"),
-            Block::parent("div", "new/agents", self.choices()).class("agents").attribute("role", "radiogroup").attribute("aria-label", "Agent"),
+            Block::parent("div", "new/agents", self.choices())
+                .class("agents")
+                .attribute("role", "radiogroup")
+                .attribute("aria-label", "Agent"),
             Block::leaf("p", "new/directory", self.directory_field().into_string()).class("field"),
             Block::parent("datalist", "new/recent", self.recent_directories()).attribute("id", "recent"),
             Block::leaf("p", "new/go", "<button type=\"submit\" class=\"primary\">Begin</button>").class("actions"),
