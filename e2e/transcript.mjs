@@ -10,7 +10,7 @@ export const PARTS = {
   option: '.permission button[name=option]',
   composer: 'form.composer textarea',
   send: 'form.composer button:not([type=button])',
-  stop: 'form.stop button',
+  stop: 'button.stop',
 };
 
 /** The rows: key, kind, and what one says while it is closed. */

@@ -31,13 +31,7 @@ pub(crate) fn import(arguments: &ImportArguments, data: Option<&Path>) -> Result
     let store = DataFolder::open(data)?.store()?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let at = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-    match block_on(store.import(document, at))? {
-        Ok(_) => {}
-        Err(error @ pleat_store::StoreError::SessionExists(_)) => {
-            return Err(Failure::user(format!("{error}: --new-id does that")));
-        }
-        Err(error) => return Err(error.into()),
-    }
+    block_on(store.import(document, at))??;
     print(&id.to_string())
 }
 
@@ -46,10 +40,7 @@ pub(crate) fn export(arguments: &ExportArguments, data: Option<&Path>) -> Result
     let id = SessionId::new(&*arguments.session)
         .map_err(|error| Failure::user(format!("`{}` is no session id: {error}", arguments.session)))?;
     let store = DataFolder::open(data)?.store()?;
-    let stored = block_on(store.document(id))?.map_err(|error| match error {
-        error @ pleat_store::StoreError::UnknownSession(_) => Failure::user(error),
-        error => error.into(),
-    })?;
+    let stored = block_on(store.document(id))??;
     match arguments.format {
         ExportFormat::Json => print_json(&stored.document.to_json()),
     }

@@ -1,5 +1,6 @@
 //! What the program says when something is wrong, and its exit code.
 
+use pleat_store::StoreError;
 use std::fmt::Display;
 use std::process::ExitCode;
 
@@ -53,8 +54,20 @@ impl Failure {
     }
 }
 
-impl From<pleat_store::StoreError> for Failure {
-    fn from(error: pleat_store::StoreError) -> Self {
-        Self::configuration(error)
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let kind = match &error {
+            StoreError::UnknownSession(_) => Kind::User,
+            StoreError::SessionExists(_) => return Self::user(format!("{error} (--new-id)")),
+            StoreError::DoesNotFit { .. } | StoreError::IdTaken { .. } | StoreError::Closed => Kind::Internal,
+            StoreError::NewerVersion { .. }
+            | StoreError::NotADatabase { .. }
+            | StoreError::Damaged { .. }
+            | StoreError::Unwritable { .. }
+            | StoreError::DiskFull { .. }
+            | StoreError::Locked { .. }
+            | StoreError::Failed { .. } => Kind::Configuration,
+        };
+        Self::new(kind, error)
     }
 }

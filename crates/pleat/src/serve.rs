@@ -48,11 +48,10 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
 async fn listen(asked: Option<SocketAddr>) -> Result<TcpListener, Failure> {
     if let Some(address) = asked {
         return TcpListener::bind(address).await.map_err(|error| {
-            let advice = match error.kind() {
-                ErrorKind::AddrInUse => "the port is taken; choose another with --listen, or leave --listen out",
-                ErrorKind::AddrNotAvailable => "this machine has no such address; choose another with --listen",
-                ErrorKind::PermissionDenied => "it is not permitted; choose a port above 1023 with --listen",
-                _ => "choose another with --listen",
+            let advice = if error.kind() == ErrorKind::AddrInUse {
+                "the port is taken; choose another with --listen, or leave --listen out"
+            } else {
+                "choose another address with --listen"
             };
             Failure::configuration(format!("cannot listen on {address} ({error}): {advice}"))
         });

@@ -53,7 +53,9 @@ fn draw_message(message: Option<&&Message>, text: &mut String) {
         Some(Body::User(user)) => {
             let who = if user.lead { "lead" } else { "you" };
             block(&format!("{who} ›"), &user.text, text);
-            user.attachments.iter().for_each(|media| line("", &media_words(media), text));
+            for media in &user.attachments {
+                line("", &media_words(media), text);
+            }
         }
         Some(Body::Assistant(assistant)) => {
             for part in &assistant.parts {
@@ -64,7 +66,9 @@ fn draw_message(message: Option<&&Message>, text: &mut String) {
                     Part::Call(_) => {}
                 }
             }
-            assistant.error.iter().for_each(|error| block("error !", error, text));
+            if let Some(error) = &assistant.error {
+                block("error !", error, text);
+            }
         }
         Some(Body::Tool(result)) => block("result ·", &result.text, text),
         Some(Body::Notice(notice)) => {
@@ -143,7 +147,9 @@ fn draw_plan(message: Option<&&Message>, text: &mut String) {
         PlanContent::Entries(entries) => {
             let done = entries.iter().filter(|entry| entry.status() == EntryStatus::Completed).count();
             line("plan ·", &format!("{done} of {} done", entries.len()), text);
-            entries.iter().for_each(|entry| draw_entry(entry, text));
+            for entry in entries {
+                draw_entry(entry, text);
+            }
         }
     }
 }
