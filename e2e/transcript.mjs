@@ -72,8 +72,8 @@ export async function waitForRequestOrEnd(page) {
 
 /** Gives the first open request the agent's own word for yes, and waits until the request is gone. */
 export async function allow(page) {
-  const visible = page.locator(PARTS.option).filter({ visible: true });
-  const request = page.locator('.permission').filter({ has: visible }).first();
+  const asking = page.locator('.permission').filter({ has: page.locator('button[name=option]') });
+  const request = asking.filter({ visible: true }).first();
   const handle = await request.elementHandle();
   const options = request.locator('button[name=option]');
   const yes = options.filter({ hasText: /allow|yes|approve|proceed|accept/i }).first();

@@ -30,13 +30,16 @@ let follows = isLatestPage() && (location.hash === '' || location.hash === '#end
 let place = [];
 let lastScroll = window.scrollY;
 
+// The content of closed <details> has boxes too.
+const isVisible = (element) => element.checkVisibility() && element.getClientRects().length > 0;
+
 /** The chain of elements at the upper edge of the view, each with its distance from it. */
 function readPlace() {
   const edge = document.querySelector('.banner:not([hidden])')?.offsetHeight ?? 0;
   const chain = [];
   let element = find('rows');
   while (element) {
-    element = keyed(element).find((child) => child.getClientRects().length > 0 && child.getBoundingClientRect().bottom > edge);
+    element = keyed(element).find((child) => isVisible(child) && child.getBoundingClientRect().bottom > edge);
     if (element) chain.push([element, element.getBoundingClientRect().top]);
   }
   return chain.reverse();
@@ -51,15 +54,15 @@ function toEnd() {
 function keepPlace() {
   if (follows && !hasSelection()) {
     toEnd();
+    place = readPlace();
   } else {
-    const [element, top] = place.find(([candidate]) => candidate.isConnected && candidate.getClientRects().length > 0) ?? [];
-    if (element) {
-      const moved = element.getBoundingClientRect().top - top;
-      if (Math.abs(moved) >= 1) window.scrollBy(0, moved);
-    }
+    const anchor = place.find(([candidate]) => candidate.isConnected && isVisible(candidate));
+    const moved = anchor ? anchor[0].getBoundingClientRect().top - anchor[1] : 0;
+    if (Math.abs(moved) >= 0.5) window.scrollBy(0, moved);
     lastScroll = window.scrollY;
+    // Read anew only when the place itself went, so that parts of a pixel do not add up.
+    if (!anchor || anchor !== place[0]) place = readPlace();
   }
-  place = readPlace();
   showAway();
 }
 
@@ -86,6 +89,8 @@ if (find('rows')) {
     touchY = y;
   }, { passive: true });
   addEventListener('scroll', () => {
+    // Our own doing.
+    if (window.scrollY === lastScroll) return;
     const upwards = window.scrollY < lastScroll;
     // A page that shrinks scrolls upwards too, but then it stands at its end.
     if (upwards && distanceToEnd() > END_TOLERANCE) handOver();

@@ -63,8 +63,13 @@ impl From<HostError> for Failure {
         if let HostError::Store(error) = error {
             return error.into();
         }
-        let conflict = matches!(error, HostError::TurnRunning | HostError::NotOpen);
-        let status = if conflict { StatusCode::CONFLICT } else { StatusCode::UNPROCESSABLE_ENTITY };
+        let status = if matches!(error, HostError::TurnRunning | HostError::NotOpen) {
+            StatusCode::CONFLICT
+        } else if matches!(error, HostError::Stopping) {
+            StatusCode::SERVICE_UNAVAILABLE
+        } else {
+            StatusCode::UNPROCESSABLE_ENTITY
+        };
         Self::new(status, sentence_of(&error.to_string()))
     }
 }

@@ -1,7 +1,7 @@
 //! Activity rows: a run of tool rounds as one native `<details>` whose summary is the whole header.
 //!
-//! What a reader must see while it is closed (an error, a question) stands beside the `<details>`, not in its summary,
-//! where a click toggles; the style sheet hides it while the row is open and shows it in its place.
+//! What a reader must see while it is closed (an error, a question) stands after the row, not in its summary, where a
+//! click toggles; the style sheet hides it while the row is open, which shows it in its place.
 
 use super::block::{Block, segment};
 use super::call::call_item;
@@ -16,16 +16,19 @@ use pleat_transcript::ids::{CallId, MessageId};
 use pleat_transcript::message::{Assistant, Part};
 use pleat_transcript::rows::{ActivityRow, Continues, Round, RoundError, Summary};
 
-/// An activity row.
-pub(super) fn activity(page: &Transcript<'_>, row: &ActivityRow) -> Block {
+/// An activity row, and what stands beside it while it is closed.
+pub(super) fn activity(page: &Transcript<'_>, row: &ActivityRow) -> Vec<Block> {
     let key = format!("a:{}", segment(row.run.as_str()));
     let live = page.is_live(row.turn.as_ref());
     let inside = Inside { parent: None, prefix: "", live };
     let body = Block::parent("div", format!("{key}/in"), rounds(page, &row.rounds, &inside)).class("rounds");
-    let details = Block::parent("details", format!("{key}/d"), vec![header(&key, row), body]).class("activity");
-    let mut children = vec![details];
-    children.extend(beside(page, &key, row));
-    Block::parent("section", &key, children).class("row").flag("data-live", row.summary.live).linkable()
+    let details = Block::parent("details", &key, vec![header(&key, row), body])
+        .class("row activity")
+        .flag("data-live", row.summary.live)
+        .linkable();
+    let mut blocks = vec![details];
+    blocks.extend(beside(page, &key, row));
+    blocks
 }
 
 fn header(key: &str, row: &ActivityRow) -> Block {

@@ -106,6 +106,11 @@ impl Block {
         self.attribute("id", id)
     }
 
+    /// Whether a link can point here.
+    pub(crate) fn is_linkable(&self) -> bool {
+        self.shell.attributes.iter().any(|(name, _)| *name == "id")
+    }
+
     /// Its key.
     pub(crate) fn key(&self) -> &str {
         &self.key

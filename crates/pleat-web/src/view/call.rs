@@ -49,8 +49,11 @@ fn inner_headline(key: &str, inner: &Children) -> Block {
     Block::leaf("span", key, html.into_string()).class("headline inner")
 }
 
+/// Shorter times say nothing.
+const WORTH_TELLING_MS: i64 = 100;
+
 fn elapsed(call: &Call) -> Option<i64> {
-    Some(call.ended_at? - call.started_at?)
+    Some(call.ended_at? - call.started_at?).filter(|elapsed| *elapsed >= WORTH_TELLING_MS)
 }
 
 fn body(page: &Transcript<'_>, row: &CallRow, call: &Call, live: bool, key: &str) -> Vec<Block> {

@@ -20,6 +20,8 @@ pub(crate) enum Extent {
     Full,
 }
 
+/// What is no longer than this stands beside its name.
+const SHORT_BYTES: usize = 80;
 /// How much of one text a preview shows.
 const PREVIEW_BYTES: usize = 64 * 1024;
 /// Differences of larger texts are not computed for a card or a preview.
@@ -28,8 +30,14 @@ const COMPARED_BYTES: usize = 256 * 1024;
 /// Request and result of a call.
 pub(crate) fn details(session: &SessionId, call: &Call, extent: Extent) -> Markup {
     let shown = Shown { session, call, extent };
+    let is_edit = call.output.iter().any(|block| edit(block).is_some());
     html! {
-        section.request { h3 { "Request" } (shown.input()) }
+        section.request {
+            h3 { "Request" }
+            // The difference says it better than the request.
+            @if is_edit { details { summary { "The request as it was sent" } (shown.input()) } }
+            @else { (shown.input()) }
+        }
         section.result {
             h3 { "Result" }
             @for block in &call.output { (shown.block(block)) }
@@ -63,26 +71,23 @@ impl Shown<'_> {
         match &self.call.input {
             None | Some(Value::Null) => html! { p.quiet { "The agent sent no request data." } },
             Some(Value::Object(members)) => html! {
-                dl.members {
-                    @for (name, value) in members {
-                        dt.hidden[is_command(name)] { (visible(name)) }
-                        dd { (self.member(name, value)) }
-                    }
-                }
+                dl.members { @for (name, value) in members { (self.member(name, value)) } }
             },
             Some(other) => self.json(other),
         }
     }
 
     fn member(&self, name: &str, value: &Value) -> Markup {
-        let is_command = is_command(name);
-        match value {
-            Value::String(text) => self.text(&visible(text), if is_command { "command" } else { "value" }),
-            Value::Array(words) if is_command && words.iter().all(Value::is_string) => {
-                let words: Vec<_> = words.iter().filter_map(Value::as_str).collect();
-                self.text(&visible(&words.join(" ")), "command")
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => self.json(value),
+        if is_command(name)
+            && let Some(command) = command_of(value)
+        {
+            return html! { dt.hidden { (visible(name)) } dd { (self.text(&visible(&command), "command")) } };
+        }
+        let text = visible(&text_of_value(value));
+        let is_short = text.len() <= SHORT_BYTES && !text.contains('\n');
+        html! {
+            @if is_short { dt { (visible(name)) } dd.short { code { (text) } } }
+            @else { dt.long { (visible(name)) } dd { (self.text(&text, "value")) } }
         }
     }
 
@@ -137,8 +142,7 @@ impl Shown<'_> {
     }
 
     fn json(&self, value: &Value) -> Markup {
-        // Serialising a value cannot fail.
-        self.text(&visible(&serde_json::to_string_pretty(value).unwrap_or_default()), "value")
+        self.text(&visible(&text_of_value(value)), "value")
     }
 
     /// Text whose every character is visible already.
@@ -173,6 +177,21 @@ impl Shown<'_> {
 /// Shown as one, so that its name need not be.
 fn is_command(member: &str) -> bool {
     matches!(member, "command" | "cmd")
+}
+
+/// A command as a string or as its words.
+fn command_of(value: &Value) -> Option<String> {
+    if let Some(words) = value.as_array() {
+        let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
+        return words.map(|words| words.join(" "));
+    }
+    value.as_str().map(ToOwned::to_owned)
+}
+
+/// A string as it is, anything else as JSON.
+fn text_of_value(value: &Value) -> String {
+    // Serialising a value cannot fail.
+    value.as_str().map_or_else(|| serde_json::to_string_pretty(value).unwrap_or_default(), ToOwned::to_owned)
 }
 
 fn difference(edit: &Edit<'_>) -> Markup {

@@ -135,6 +135,7 @@ fn choice(agent: &AgentListing, command: &str, checked: bool) -> Block {
     let html = html! {
         input type="radio" name="agent" value=(agent.name.0) required checked[checked];
         span.title { (agent.title) }
+        @if let Some(description) = &agent.description { span.description { (description) } }
         code { (command) }
     };
     Block::leaf("label", format!("agent:{}", segment(&agent.name.0)), html.into_string())

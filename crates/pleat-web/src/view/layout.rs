@@ -42,6 +42,8 @@ pub(crate) fn bare_page(title: &str, content: &Markup, head: &Markup) -> Markup 
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 title { (title) }
+                // Else browsers ask for /favicon.ico.
+                link rel="icon" href="data:,";
                 (head)
             }
             body { main { (content) } }

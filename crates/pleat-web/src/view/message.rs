@@ -32,14 +32,16 @@ fn user_row(key: &str, user: &User) -> Block {
         children.push(plain(format!("{key}/text"), &user.text));
     }
     children.extend(user.attachments.iter().enumerate().map(|(n, it)| media(format!("{key}/file/{n}"), it)));
-    Block::parent("article", key, children).class(if user.lead { "row user lead" } else { "row user" }).linkable()
+    Block::parent("article", key, children)
+        .class(if user.lead { "row message user lead" } else { "row message user" })
+        .linkable()
 }
 
 fn reply(key: &str, round: &Assistant) -> Block {
     let mut children = vec![Block::leaf("h2", format!("{key}/who"), "Agent").class("hidden")];
     children.extend(round.parts.iter().enumerate().filter_map(|(n, it)| part(&format!("{key}/{n}"), it)));
     children.extend(round.error.as_deref().map(|text| error(&format!("{key}/error"), text)));
-    Block::parent("article", key, children).class("row reply").linkable()
+    Block::parent("article", key, children).class("row message reply").linkable()
 }
 
 /// What a part of a round shows by itself. Calls are shown by their rows.
@@ -66,7 +68,7 @@ pub(super) fn error(key: &str, text: &str) -> Block {
 fn result_row(key: &str, result: &ToolResult) -> Block {
     let summary = Block::leaf("summary", format!("{key}/s"), "A result without its call");
     let details = Block::parent("details", format!("{key}/d"), vec![summary, raw(format!("{key}/t"), &result.text)]);
-    Block::parent("article", key, vec![details]).class("row result").linkable()
+    Block::parent("article", key, vec![details]).class("row message result").linkable()
 }
 
 /// An image is shown where its bytes are here and its type is harmless; everything else is named.

@@ -211,6 +211,7 @@ fn front() -> String {
     let agent = |name: &str, title: &str, availability| AgentListing {
         name: AgentName(name.into()),
         title: title.into(),
+        description: name.starts_with("demo").then(|| "A recorded conversation with a failure and a question.".into()),
         availability,
     };
     let found = |command: &str| Availability::Found { command: command.into() };

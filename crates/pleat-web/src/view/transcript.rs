@@ -96,9 +96,9 @@ impl<'a> Transcript<'a> {
     }
 
     fn main(&self) -> Block {
-        let rows: Vec<_> = self.rows.rows.iter().filter_map(|row| self.row(row)).collect();
-        let first = rows.first().map(|row| row.key().to_owned());
-        let last = rows.last().map(|row| row.key().to_owned());
+        let rows: Vec<_> = self.rows.rows.iter().flat_map(|row| self.row(row)).collect();
+        let first = rows.iter().find(|row| row.is_linkable()).map(|row| row.key().to_owned());
+        let last = rows.iter().rfind(|row| row.is_linkable()).map(|row| row.key().to_owned());
         let mut children = Vec::new();
         children.extend(self.earlier(first.as_deref()));
         if rows.is_empty() && self.document.session.live_turn.is_none() {
@@ -113,12 +113,12 @@ impl<'a> Transcript<'a> {
         Block::parent("main", "main", children).class("column")
     }
 
-    fn row(&self, row: &Row) -> Option<Block> {
+    fn row(&self, row: &Row) -> Vec<Block> {
         match row {
-            Row::Message(row) => message(self, row),
-            Row::Activity(row) => Some(activity(self, row)),
-            Row::Plan(row) => plan(self, row),
-            Row::Notice(row) => notice(self, row),
+            Row::Message(row) => message(self, row).into_iter().collect(),
+            Row::Activity(row) => activity(self, row),
+            Row::Plan(row) => plan(self, row).into_iter().collect(),
+            Row::Notice(row) => notice(self, row).into_iter().collect(),
         }
     }
 
