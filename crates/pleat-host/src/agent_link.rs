@@ -6,14 +6,18 @@ use pleat_acp::process::{AgentCommand, SpawnError};
 use pleat_transcript::event::{PromptKey, RequestKey};
 use pleat_transcript::ids::AgentSessionId;
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use crate::agents::Agent;
 
 /// The version of ACP that we speak.
 const PROTOCOL_VERSION: u64 = 1;
+
+/// How many lines that are no messages are remembered while the agent opens.
+const KEPT_NOISE: usize = 5;
 
 /// A running agent.
 pub(crate) struct AgentLink {
@@ -26,13 +30,15 @@ pub(crate) struct AgentLink {
     permissions: HashMap<RequestKey, RequestId>,
     /// What it said of a session whose id we did not know yet.
     early: Vec<Value>,
+    /// What it printed beside messages before its session was open: often why it cannot be used.
+    noise: VecDeque<String>,
     cwd: PathBuf,
     auth_methods: Vec<String>,
 }
 
 enum Stage {
     /// It has not opened its session. The prompt waits for that.
-    Opening { waiting: Option<(PromptKey, String)> },
+    Opening { since: Instant, waiting: Option<(PromptKey, String)> },
     /// It takes prompts.
     Ready(AgentSessionId),
 }
@@ -75,10 +81,11 @@ impl AgentLink {
             connection,
             incoming,
             adapter: Adapter::new(),
-            stage: Stage::Opening { waiting: None },
+            stage: Stage::Opening { since: Instant::now(), waiting: None },
             asked: HashMap::from([(token, Asked::Initialize)]),
             permissions: HashMap::new(),
             early: Vec::new(),
+            noise: VecDeque::new(),
             cwd,
             auth_methods: Vec::new(),
         })
@@ -87,7 +94,7 @@ impl AgentLink {
     /// Sends a prompt now, or as soon as the session is open.
     pub(crate) fn prompt(&mut self, prompt: PromptKey, text: String) {
         match &mut self.stage {
-            Stage::Opening { waiting } => *waiting = Some((prompt, text)),
+            Stage::Opening { waiting, .. } => *waiting = Some((prompt, text)),
             Stage::Ready(session) => {
                 let parts = vec![messages::PromptPart::Text(text)];
                 let params = messages::prompt(&session.0, parts);
@@ -97,16 +104,12 @@ impl AgentLink {
         }
     }
 
-    /// Tells the agent to stop. `false`: it has not got the prompt yet, and will not get it any more.
-    pub(crate) fn cancel(&mut self) -> bool {
+    /// Tells the agent to stop. A prompt that it has not got yet it will not get any more.
+    pub(crate) fn cancel(&mut self) {
         match &mut self.stage {
-            Stage::Opening { waiting } => {
-                *waiting = None;
-                false
-            }
+            Stage::Opening { waiting, .. } => *waiting = None,
             Stage::Ready(session) => {
                 self.connection.notify(messages::method::SESSION_CANCEL, messages::cancel(&session.0));
-                true
             }
         }
     }
@@ -120,6 +123,29 @@ impl AgentLink {
         matches!(self.stage, Stage::Ready(_))
     }
 
+    /// When it was started, as long as it has not opened its session.
+    pub(crate) fn opening_since(&self) -> Option<Instant> {
+        match self.stage {
+            Stage::Opening { since, .. } => Some(since),
+            Stage::Ready(_) => None,
+        }
+    }
+
+    /// Keeps a line that is no message, as long as the session is not open.
+    pub(crate) fn keep_noise(&mut self, line: String) {
+        if !self.is_open() {
+            self.noise.push_back(line);
+            if self.noise.len() > KEPT_NOISE {
+                self.noise.pop_front();
+            }
+        }
+    }
+
+    /// The last lines before the session was open that were no messages.
+    pub(crate) fn noise(&self) -> String {
+        self.noise.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+
     /// Keeps an update that came before the session was open.
     pub(crate) fn keep_early(&mut self, params: Value) {
         self.early.push(params);
@@ -129,11 +155,22 @@ impl AgentLink {
         self.permissions.insert(request, id);
     }
 
-    /// Answers a permission request with an option, or with `cancelled`. One that was answered is left alone.
-    pub(crate) fn answer_permission(&mut self, request: &RequestKey, option: Option<&str>) {
+    /// Answers a permission request with an option. One that was answered is left alone.
+    pub(crate) fn answer_permission(&mut self, request: &RequestKey, option: &str) {
         if let Some(id) = self.permissions.remove(request) {
-            let outcome = option.map_or_else(messages::permission_cancelled, messages::permission_selected);
-            self.connection.respond(&id, Ok(outcome));
+            self.connection.respond(&id, Ok(messages::permission_selected(option)));
+        }
+    }
+
+    /// Whether a permission request waits for an answer.
+    pub(crate) fn asks_permission(&self) -> bool {
+        !self.permissions.is_empty()
+    }
+
+    /// Answers all permission requests but these with `cancelled`.
+    pub(crate) fn cancel_permissions_but(&mut self, open: &[RequestKey]) {
+        for (_, id) in self.permissions.extract_if(|request, _| !open.contains(request)) {
+            self.connection.respond(&id, Ok(messages::permission_cancelled()));
         }
     }
 
@@ -179,7 +216,7 @@ impl AgentLink {
             return Answered::Failed("its answer to `session/new` names no session".to_owned());
         };
         let opening = std::mem::replace(&mut self.stage, Stage::Ready(session.clone()));
-        if let Stage::Opening { waiting: Some((prompt, text)) } = opening {
+        if let Stage::Opening { waiting: Some((prompt, text)), .. } = opening {
             self.prompt(prompt, text);
         }
         Answered::Opened(session, std::mem::take(&mut self.early))

@@ -90,6 +90,11 @@ impl AgentRegistry {
         self.agents.iter().find(|agent| agent.name == *name)
     }
 
+    /// The name for people of the agent of this name.
+    pub fn title(&self, name: &str) -> Option<&str> {
+        self.agents.iter().find(|agent| agent.name.0 == name).map(|agent| agent.title.as_str())
+    }
+
     /// All of them, with what is on PATH now: those that can be started first, in the order they were added.
     pub fn listings(&self) -> Vec<AgentListing> {
         let mut listings: Vec<_> = self.agents.iter().map(Agent::listing).collect();

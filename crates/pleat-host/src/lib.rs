@@ -9,11 +9,14 @@ mod agents;
 mod clock;
 mod error;
 mod hub;
+mod pending;
 mod recovery;
 mod session_actor;
+mod settings;
 
 pub use agents::{Agent, AgentListing, AgentName, AgentRegistry, Availability};
 pub use error::HostError;
+pub use settings::HostSettings;
 
 use hub::Hub;
 use pleat_store::{Revision, Store, StoreError};
@@ -34,6 +37,7 @@ pub struct Host {
 struct House {
     store: Arc<dyn Store>,
     agents: AgentRegistry,
+    settings: HostSettings,
     hub: Arc<Hub>,
     /// The sessions that work, or did since the start; `None` once the host is shut down.
     actors: Mutex<Option<HashMap<SessionId, mpsc::UnboundedSender<Command>>>>,
@@ -42,8 +46,18 @@ struct House {
 impl Host {
     /// Closes what an earlier process left open, then stands ready.
     pub async fn start(store: Arc<dyn Store>, agents: AgentRegistry) -> Result<Self, StoreError> {
+        Self::start_with(store, agents, HostSettings::default()).await
+    }
+
+    /// [`Host::start`] with settings.
+    pub async fn start_with(
+        store: Arc<dyn Store>,
+        agents: AgentRegistry,
+        settings: HostSettings,
+    ) -> Result<Self, StoreError> {
         recovery::close_what_is_open(&*store).await?;
-        let house = House { store, agents, hub: Arc::new(Hub::default()), actors: Mutex::new(Some(HashMap::new())) };
+        let actors = Mutex::new(Some(HashMap::new()));
+        let house = House { store, agents, settings, hub: Arc::new(Hub::default()), actors };
         Ok(Self { house: Arc::new(house) })
     }
 
@@ -55,6 +69,11 @@ impl Host {
     /// All agents with what is on PATH now: those that can be started first.
     pub fn agents(&self) -> Vec<AgentListing> {
         self.house.agents.listings()
+    }
+
+    /// An agent's name for people, by its name; `None` where nobody knows it.
+    pub fn agent_title(&self, name: &str) -> Option<&str> {
+        self.house.agents.title(name)
     }
 
     /// A new session with an agent in a working directory. The agent is started with the first prompt.
@@ -134,12 +153,15 @@ impl Host {
         if let Some(actor) = actors.get(session).filter(|actor| !actor.is_closed()) {
             return Ok(actor.clone());
         }
-        recovery::close_session(&*self.house.store, session).await?;
+        if let Some(revision) = recovery::close_session(&*self.house.store, session).await? {
+            self.house.hub.publish(session, revision);
+        }
         let stored = self.house.store.document(session.clone()).await?;
         let name = stored.document.session.agent.clone().unwrap_or_default();
         let agent = self.house.agents.get(&AgentName(name.clone())).cloned().ok_or(name);
         let (sender, commands) = mpsc::unbounded_channel();
-        let actor = SessionActor::new(&stored.document, agent, self.house.store.clone(), self.house.hub.clone());
+        let House { store, hub, settings, .. } = &*self.house;
+        let actor = SessionActor::new(&stored.document, agent, store.clone(), hub.clone(), *settings);
         tokio::spawn(actor.run(commands));
         actors.insert(session.clone(), sender.clone());
         Ok(sender)

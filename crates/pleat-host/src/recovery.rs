@@ -2,7 +2,7 @@
 //! changes nothing.
 
 use crate::clock::{TimeOrderedIds, now};
-use pleat_store::{Durability, Store, StoreError};
+use pleat_store::{Durability, Revision, Store, StoreError};
 use pleat_transcript::event::Event;
 use pleat_transcript::ids::SessionId;
 use pleat_transcript::record::SessionRecord;
@@ -18,14 +18,14 @@ pub(crate) async fn close_what_is_open(store: &dyn Store) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Closes what is open in a session that nobody works on.
-pub(crate) async fn close_session(store: &dyn Store, session: &SessionId) -> Result<(), StoreError> {
+/// Closes what is open in a session that nobody works on, and tells the revision where that altered something.
+pub(crate) async fn close_session(store: &dyn Store, session: &SessionId) -> Result<Option<Revision>, StoreError> {
     let stored = store.document(session.clone()).await?;
     let mut record = SessionRecord::from_document(&stored.document);
     let event = Event::AgentGone { reason: Some(REASON.to_owned()) };
     let changes = record.apply(event, now(), &mut TimeOrderedIds);
-    if !changes.is_empty() {
-        store.commit(session.clone(), changes, now(), Durability::Agent).await?;
+    if changes.is_empty() {
+        return Ok(None);
     }
-    Ok(())
+    store.commit(session.clone(), changes, now(), Durability::Agent).await.map(Some)
 }

@@ -9,11 +9,12 @@ use crate::agents::Agent;
 use crate::clock::{TimeOrderedIds, now};
 use crate::error::HostError;
 use crate::hub::Hub;
+use crate::pending::Pending;
+use crate::settings::HostSettings;
 use pleat_acp::adapter::{prompt_answer, session_id};
 use pleat_acp::connection::{CloseReason, Incoming, RequestId, RpcError};
 use pleat_acp::process::ExitLadder;
 use pleat_store::{Durability, Store, StoreError};
-use pleat_transcript::change::Change;
 use pleat_transcript::document::Document;
 use pleat_transcript::event::{Event, PermissionOutcome, PromptAnswer, PromptKey, RequestKey};
 use pleat_transcript::ids::{AgentSessionId, PermissionId, SessionId};
@@ -23,21 +24,18 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
-
-/// Streaming text is committed at most this often (DESIGN.md, "Recording"); everything else at once.
-const TEXT_INTERVAL: Duration = Duration::from_millis(50);
-
-/// How long an agent may take to answer Stop before its turn is ended without it.
-const STOP_GRACE: Duration = Duration::from_secs(10);
 
 /// How many lines of the agent are taken in one go, so that a commit holds many and a command never waits long.
 const LINES_AT_ONCE: usize = 512;
 
 /// How many keys of prompts are remembered, to know a repeated one.
 const REMEMBERED_KEYS: usize = 64;
+
+/// How much of what an agent printed is shown: lines, and characters of each.
+const MAX_LAST_LINES: usize = 5;
+const MAX_LAST_LINE: usize = 400;
 
 type Reply = oneshot::Sender<Result<(), HostError>>;
 
@@ -49,6 +47,19 @@ pub(crate) enum Command {
     ShutDown { done: oneshot::Sender<()> },
 }
 
+impl Command {
+    /// Says that it is not done because the store failed. Who waits for the end goes on waiting.
+    fn refuse(self, error: &StoreError) -> Option<oneshot::Sender<()>> {
+        match self {
+            Self::Prompt { reply, .. } | Self::Stop { reply } | Self::Answer { reply, .. } => {
+                let _ = reply.send(Err(HostError::Store(error.clone())));
+                None
+            }
+            Self::ShutDown { done } => Some(done),
+        }
+    }
+}
+
 pub(crate) struct SessionActor {
     session: SessionId,
     store: Arc<dyn Store>,
@@ -56,6 +67,7 @@ pub(crate) struct SessionActor {
     /// The agent of this session, or the name that nobody knows any more.
     agent: Result<Agent, String>,
     root: PathBuf,
+    settings: HostSettings,
     record: SessionRecord,
     link: Option<AgentLink>,
     pending: Pending,
@@ -65,24 +77,24 @@ pub(crate) struct SessionActor {
     stop_by: Option<Instant>,
 }
 
-/// Changes that are not committed yet.
-struct Pending {
-    changes: Vec<Change>,
-    urgent: bool,
-    committed_at: Instant,
-}
-
 impl SessionActor {
-    pub(crate) fn new(document: &Document, agent: Result<Agent, String>, store: Arc<dyn Store>, hub: Arc<Hub>) -> Self {
+    pub(crate) fn new(
+        document: &Document,
+        agent: Result<Agent, String>,
+        store: Arc<dyn Store>,
+        hub: Arc<Hub>,
+        settings: HostSettings,
+    ) -> Self {
         Self {
             session: document.session.id.clone(),
             store,
             hub,
             agent,
             root: document.session.root.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from),
+            settings,
             record: SessionRecord::from_document(document),
             link: None,
-            pending: Pending { changes: Vec::new(), urgent: false, committed_at: Instant::now() },
+            pending: Pending::new(),
             prompt_keys: VecDeque::new(),
             prompts: 0,
             stop_by: None,
@@ -102,7 +114,16 @@ impl SessionActor {
             Err(error) => {
                 // What is stored stands; the next command reads it again.
                 tracing::error!(session = %self.session, %error, "the session could not be stored and is let go");
+                // From now on commands go to a successor; they need not wait until the agent has ended.
+                commands.close();
+                let mut waiting = Vec::new();
+                while let Ok(command) = commands.try_recv() {
+                    waiting.extend(command.refuse(&error));
+                }
                 self.end_agent().await;
+                for done in waiting {
+                    let _ = done.send(());
+                }
             }
         }
     }
@@ -115,6 +136,11 @@ impl SessionActor {
         loop {
             let commit_at = self.pending.commit_at();
             let stop_by = self.stop_by;
+            let open_by = self
+                .link
+                .as_ref()
+                .and_then(AgentLink::opening_since)
+                .map(|since| since + self.settings.opening_patience);
             tokio::select! {
                 command = commands.recv() => match command {
                     None => return Ok(None),
@@ -135,10 +161,12 @@ impl SessionActor {
                 }
                 () = sleep_until(commit_at) => self.commit(Durability::Agent).await?,
                 () = sleep_until(stop_by) => self.stop_by_force().await?,
+                () = sleep_until(open_by) => self.opening_took_too_long().await?,
             }
-            if self.pending.urgent {
+            if self.pending.is_urgent() {
                 self.commit(Durability::Agent).await?;
             }
+            self.cancel_moot_requests();
         }
     }
 
@@ -193,11 +221,8 @@ impl SessionActor {
                     "This session belongs to the agent `{name}`, which is not known any more. Add it to pleat.toml."
                 )
             })?;
-            let link = AgentLink::start(agent, self.root.clone()).map_err(|error| {
-                let install = agent.install.as_ref().filter(|_| agent.program().is_none());
-                let advice = install.map_or_else(String::new, |install| format!(" Install it with: {install}"));
-                format!("{} could not be started: {error}.{advice}", agent.title)
-            })?;
+            let link = AgentLink::start(agent, self.root.clone())
+                .map_err(|error| format!("{} could not be started: {error}.{}", agent.title, advice(agent)))?;
             self.link = Some(link);
         }
         self.link.as_mut().ok_or_else(String::new)
@@ -207,32 +232,33 @@ impl SessionActor {
         if self.record.live_turn().is_none() || self.stop_by.is_some() {
             return Ok(());
         }
-        let requests = self.record.open_requests();
         self.apply(Event::CancelSent);
-        for request in &requests {
-            let (request, outcome) = (request.clone(), PermissionOutcome::Cancelled);
-            self.apply(Event::PermissionAnswered { request, outcome, by: None });
-        }
-        let Some(link) = &mut self.link else {
-            self.end_turn_cancelled();
-            self.commit(Durability::Person).await?;
-            return Ok(());
-        };
-        if link.is_open() {
-            self.commit(Durability::Person).await?;
-            self.stop_by = Some(Instant::now() + STOP_GRACE);
-            if let Some(link) = &mut self.link {
-                link.cancel();
-                for request in &requests {
-                    link.answer_permission(request, None);
-                }
-            }
+        self.cancel_open_requests();
+        if self.link.as_ref().is_some_and(AgentLink::is_open) {
+            self.stop_by = Some(Instant::now() + self.settings.stop_grace);
         } else {
-            link.cancel();
             self.end_turn_cancelled();
-            self.commit(Durability::Person).await?;
         }
+        self.commit(Durability::Person).await?;
+        if let Some(link) = &mut self.link {
+            link.cancel();
+        }
+        self.cancel_moot_requests();
         Ok(())
+    }
+
+    fn cancel_open_requests(&mut self) {
+        for request in self.record.open_requests() {
+            self.apply(Event::PermissionAnswered { request, outcome: PermissionOutcome::Cancelled, by: None });
+        }
+    }
+
+    /// Answers what the agent still asks and nobody is asked any more: after Stop, at the end of a turn, or because
+    /// another request about the same call took its place.
+    fn cancel_moot_requests(&mut self) {
+        if let Some(link) = self.link.as_mut().filter(|link| link.asks_permission()) {
+            link.cancel_permissions_but(&self.record.open_requests());
+        }
     }
 
     /// The agent did not answer Stop: its turn ends as cancelled, and its process is replaced with the next prompt.
@@ -259,7 +285,7 @@ impl SessionActor {
         self.apply(Event::PermissionAnswered { request: key.clone(), outcome, by: Some("owner".to_owned()) });
         self.commit(Durability::Person).await?;
         if let Some(link) = &mut self.link {
-            link.answer_permission(&key, Some(&option));
+            link.answer_permission(&key, &option);
         }
         Ok(())
     }
@@ -270,19 +296,22 @@ impl SessionActor {
             Incoming::Notification { method, .. } => {
                 tracing::debug!(session = %self.session, method, "a notification that Pleat does not know");
             }
-            Incoming::Request { id, method, params } => self.request(id, &method, &params),
+            Incoming::Request { id, method, params } => self.request(id, &method, &params).await?,
             Incoming::Answer { to, result } => {
                 if let Some(link) = &mut self.link {
                     match link.answered(to, result) {
                         Answered::Nothing => {}
                         Answered::Opened(agent_session, early) => self.opened(agent_session, early).await?,
                         Answered::Prompt(prompt, result) => self.answered(prompt, result),
-                        Answered::Failed(reason) => self.failed_to_open(&reason).await,
+                        Answered::Failed(reason) => self.failed_to_open(&reason).await?,
                     }
                 }
             }
             Incoming::Noise(line) => {
                 tracing::debug!(session = %self.session, bytes = line.len(), "the agent printed a line that is no message");
+                if let Some(link) = &mut self.link {
+                    link.keep_noise(line);
+                }
             }
             Incoming::SkippedLine { bytes } => {
                 let text =
@@ -308,23 +337,28 @@ impl SessionActor {
         }
     }
 
-    fn request(&mut self, id: RequestId, method: &str, params: &Value) {
-        let Some(link) = &mut self.link else { return };
+    async fn request(&mut self, id: RequestId, method: &str, params: &Value) -> Result<(), StoreError> {
+        let Some(link) = &mut self.link else { return Ok(()) };
         if method != "session/request_permission" || session_id(params).is_none() {
             link.connection.respond(&id, Err(RpcError::method_not_found(method)));
-            return;
+            return Ok(());
         }
         let request = RequestKey(id.to_string());
         let events = link.adapter.permission(request.clone(), params);
-        link.permission_asked(request.clone(), id);
-        if self.record.live_turn().is_none() || events.is_empty() {
-            // Nobody is there to be asked: the turn is over, or the request is about no call.
-            link.answer_permission(&request, None);
-            return;
+        link.permission_asked(request, id);
+        if self.record.live_turn().is_none() {
+            // Nobody is there to be asked; it is answered as a moot one.
+            return Ok(());
         }
         for (_, event) in events {
             self.apply(event);
         }
+        if self.stop_by.is_some() {
+            // It crossed Stop on its way (B10).
+            self.cancel_open_requests();
+            self.commit(Durability::Person).await?;
+        }
+        Ok(())
     }
 
     async fn opened(&mut self, agent_session: AgentSessionId, early: Vec<Value>) -> Result<(), StoreError> {
@@ -350,11 +384,24 @@ impl SessionActor {
         self.apply(Event::PromptAnswered { prompt, answer });
     }
 
-    async fn failed_to_open(&mut self, reason: &str) {
+    async fn failed_to_open(&mut self, reason: &str) -> Result<(), StoreError> {
         let title = self.agent_title();
         let prompt = PromptKey(self.prompts.to_string());
         self.fail(&prompt, &format!("{title} cannot be used: {reason}"));
+        // Before the agent is ended, which may take a while.
+        self.commit(Durability::Agent).await?;
         self.end_agent().await;
+        Ok(())
+    }
+
+    async fn opening_took_too_long(&mut self) -> Result<(), StoreError> {
+        let Some(link) = &self.link else { return Ok(()) };
+        let words = last_words(&link.noise(), &link.connection.stderr_tail().text());
+        let seconds = self.settings.opening_patience.as_secs_f64();
+        let reason = format!(
+            "it opened no session within {seconds} s. Run its command in a terminal to see whether it speaks the Agent Client Protocol.{words}"
+        );
+        self.failed_to_open(&reason).await
     }
 
     /// Ends a turn that never reached its agent.
@@ -368,7 +415,7 @@ impl SessionActor {
         self.stop_by = None;
         let title = self.agent_title();
         let exit = reason.exit.map_or_else(String::new, |exit| format!(" ({exit})"));
-        let words = last_words(&reason.stderr_tail);
+        let words = last_words(&link.noise(), &reason.stderr_tail);
         if link.is_open() {
             self.agent_gone(&format!("{title} ended before it had answered{exit}.{words}"));
         } else {
@@ -396,41 +443,17 @@ impl SessionActor {
     }
 
     fn apply(&mut self, event: Event) {
-        let changes = self.record.apply(event, now(), &mut TimeOrderedIds);
-        self.pending.urgent |= changes.iter().any(is_urgent);
-        self.pending.changes.extend(changes);
+        self.pending.add(self.record.apply(event, now(), &mut TimeOrderedIds));
     }
 
     /// Stores what is pending, then tells.
     async fn commit(&mut self, durability: Durability) -> Result<(), StoreError> {
-        let changes = coalesce(std::mem::take(&mut self.pending.changes));
-        self.pending.urgent = false;
-        self.pending.committed_at = Instant::now();
+        let changes = coalesce(self.pending.take());
         if !changes.is_empty() {
             let revision = self.store.commit(self.session.clone(), changes, now(), durability).await?;
             self.hub.publish(&self.session, revision);
         }
         Ok(())
-    }
-}
-
-impl Pending {
-    fn commit_at(&self) -> Option<Instant> {
-        (!self.changes.is_empty()).then(|| self.committed_at + TEXT_INTERVAL)
-    }
-}
-
-/// Whether a change is more than a text that grows.
-fn is_urgent(change: &Change) -> bool {
-    match change {
-        Change::AppendText { .. } | Change::AppendOutput { .. } | Change::SetPartMessageId { .. } => false,
-        Change::UpdateCall { update, .. } => update.state.is_some() || update.permission.is_some(),
-        Change::UpdateSession(update) => update.live_turn.is_some(),
-        Change::InsertTurn(_)
-        | Change::UpdateTurn { .. }
-        | Change::InsertMessage(_)
-        | Change::UpdateMessage { .. }
-        | Change::InsertPart { .. } => true,
     }
 }
 
@@ -449,10 +472,25 @@ async fn sleep_until(at: Option<Instant>) {
     }
 }
 
-/// The last lines of the agent's stderr, as a part of a notice.
-fn last_words(stderr: &str) -> String {
-    let lines: Vec<&str> = stderr.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    match &lines[lines.len().saturating_sub(5)..] {
+/// What a person can do about an agent that could not be started.
+fn advice(agent: &Agent) -> String {
+    match (agent.program(), &agent.install) {
+        (Some(_), _) => String::new(),
+        (None, Some(install)) => format!(" Install it with: {install}"),
+        (None, None) => format!(" Install it, or set the `command` of [agents.{}] in pleat.toml.", agent.name.0),
+    }
+}
+
+/// The last lines that the agent printed, as a part of a notice.
+fn last_words(noise: &str, stderr: &str) -> String {
+    let lines: Vec<String> = [noise, stderr]
+        .into_iter()
+        .flat_map(str::lines)
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty())
+        .map(|line| line.chars().take(MAX_LAST_LINE).collect())
+        .collect();
+    match &lines[lines.len().saturating_sub(MAX_LAST_LINES)..] {
         [] => String::new(),
         last => format!(" It wrote last:\n{}\n", last.join("\n")),
     }

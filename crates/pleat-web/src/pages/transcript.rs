@@ -66,13 +66,12 @@ pub(crate) async fn show(
 /// Reads, folds and draws a session, away from the threads that answer requests.
 pub(crate) async fn render(app: &App, session: &SessionId, window: Window) -> Result<Rendered, Failure> {
     let stored = app.host.store().document(session.clone()).await?;
-    let agents = app.host.agents();
+    let agent = stored.document.session.agent.as_deref().and_then(|name| app.host.agent_title(name));
+    let agent = agent.map(str::to_owned);
     let drawing = tokio::task::spawn_blocking(move || {
         let rows = fold(&stored.document, &window)?;
-        let agent = stored.document.session.agent.as_deref();
-        let title = agents.iter().find(|listing| Some(listing.name.0.as_str()) == agent).map(|it| it.title.as_str());
         let form_key = form_key();
-        let page = Transcript::new(&stored.document, &rows, &window, title, &form_key);
+        let page = Transcript::new(&stored.document, &rows, &window, agent.as_deref(), &form_key);
         Ok(Rendered { root: page.page(), title: page.title_with_state(), revision: stored.revision })
     });
     drawing.await.map_err(|error| {

@@ -1,0 +1,275 @@
+//! A turn from its prompt to its end, and what agents say that is no part of it.
+
+use crate::stage::{PATIENCE, Stage, call_states, calls, notice_codes, prompts, said, turns};
+use crate::switched_store::{Switch, SwitchedStore};
+use pleat_host::HostError;
+use pleat_store::StoreError;
+use pleat_transcript::call::CallState;
+use pleat_transcript::session::{ContextGauge, TurnState};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+#[tokio::test]
+async fn a_turn_with_text_and_calls() {
+    let stage = Stage::with(
+        r#"
+open_session()
+prompt = hear_prompt()
+text("I shall ")
+text("look.")
+call("c1", title="Look", kind="read", status="in_progress")
+call_update("c1", status="completed", content=[{"type": "content", "content": {"type": "text", "text": "found"}}])
+call_update("c2", status="failed")
+text(" Done.")
+finish(prompt)
+hear()
+"#,
+    )
+    .await;
+    stage.prompt("  look\n\tplease ").await;
+    let document = stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!(said(&document), "I shall look. Done.");
+    assert_eq!(call_states(&document), [CallState::Completed, CallState::Failed]);
+    assert_eq!(calls(&document)[0].title.as_deref(), Some("Look"));
+    assert_eq!(document.session.turns[0].stop_reason.as_deref(), Some("end_turn"));
+    assert_eq!(stage.heard_methods(), ["initialize", "session/new", "session/prompt"]);
+    // As it was typed (B17).
+    assert_eq!(stage.heard()[2]["params"]["prompt"][0]["text"], "  look\n\tplease ");
+}
+
+/// B04: a chunk without text neither makes a row nor stops what follows it.
+#[tokio::test]
+async fn an_empty_chunk_changes_nothing() {
+    let stage = Stage::with(
+        r#"
+open_session()
+prompt = hear_prompt()
+text("")
+text("ok")
+call("c1", status="completed")
+finish(prompt)
+finish(hear_prompt())
+hear()
+"#,
+    )
+    .await;
+    stage.prompt("one").await;
+    let document = stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!((said(&document).as_str(), document.messages.len()), ("ok", 2));
+    stage.prompt("two").await;
+    stage.until_turns(&[TurnState::Completed, TurnState::Completed]).await;
+}
+
+/// B16: what is said of a session before its id is known belongs to it.
+#[tokio::test]
+async fn what_comes_before_the_session_is_open_is_kept() {
+    let stage = Stage::with(
+        r#"
+begin()
+request = hear_method("session/new")
+update("available_commands_update", availableCommands=[{"name": "help", "description": ""}])
+update("usage_update", used=53, size=200)
+reply(request, {"sessionId": SESSION})
+finish(hear_prompt())
+hear()
+"#,
+    )
+    .await;
+    stage.prompt("hello").await;
+    let document = stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!(document.session.context, Some(ContextGauge { used: 53, size: 200 }));
+    assert_eq!(notice_codes(&document), ["nothing_said"]);
+}
+
+/// B18: what is no message is no row either, wherever it stands.
+#[tokio::test]
+async fn noise_on_stdout_is_not_shown() {
+    let stage = Stage::with(
+        r#"
+show("credentials are cached\n")
+open_session()
+prompt = hear_prompt()
+text("one ")
+show("a line between\n\n[1]\n")
+text("two")
+show(json.dumps({"method": "session/update", "params": {"sessionId": SESSION, "update": {
+    "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": " three"}}}}) + "\r\n")
+finish(prompt)
+show("bye\n")
+"#,
+    )
+    .await;
+    stage.prompt("hello").await;
+    let document = stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!((said(&document).as_str(), document.messages.len()), ("one two three", 2));
+}
+
+/// B22, B07, B05: nothing that we do not know ends a turn, and every request is answered.
+#[tokio::test]
+async fn what_is_unknown_ends_nothing() {
+    let stage = Stage::with(
+        r#"
+open_session()
+prompt = hear_prompt()
+say({"id": "f", "method": "fs/read_text_file", "params": {"sessionId": SESSION, "path": "/etc/passwd"}})
+say({"id": "x", "method": "_vendor/anything"})
+hear_answer("f")
+hear_answer("x")
+say({"method": "_vendor/notification", "params": 7})
+update("brand_new_kind", content=[None])
+say({"method": "session/update", "params": {"update": "no object"}})
+update("tool_call_update", status="completed")
+text("still here")
+finish(prompt)
+hear()
+"#,
+    )
+    .await;
+    stage.prompt("hello").await;
+    let document = stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!((said(&document).as_str(), document.messages.len()), ("still here", 2));
+    for request in ["f", "x"] {
+        let answers = stage.heard_answers(request);
+        assert_eq!((answers.len(), answers[0]["error"]["code"].as_i64()), (1, Some(-32601)), "{request}");
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_that_cannot_be_taken_is_refused_and_not_stored() {
+    let stage = Stage::with(
+        r#"
+open_session()
+prompt = hear_prompt()
+text("at work")
+wait_at("gate")
+finish(prompt)
+hear()
+"#,
+    )
+    .await;
+    stage.make_gate("gate");
+    let prompt = |text: &str| stage.host.prompt(&stage.session, text.to_owned(), None);
+    assert!(matches!(prompt(" \n").await, Err(HostError::EmptyPrompt)));
+    stage.prompt("one").await;
+    assert!(matches!(prompt("two").await, Err(HostError::TurnRunning)));
+    stage.until(|document| said(document) == "at work").await;
+    assert!(matches!(prompt("three").await, Err(HostError::TurnRunning)));
+    stage.open_gate("gate").await;
+    let document = stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!(prompts(&document), ["one"]);
+    assert_eq!(stage.heard_methods().iter().filter(|method| *method == "session/prompt").count(), 1);
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_sent_twice_is_one() {
+    let stage = Stage::with(
+        r"
+open_session()
+finish(hear_prompt())
+finish(hear_prompt())
+hear()
+",
+    )
+    .await;
+    let prompt = |text: &str, key: &str| stage.host.prompt(&stage.session, text.to_owned(), Some(key.to_owned()));
+    prompt("one", "k1").await.unwrap();
+    // While it runs, and after it.
+    prompt("one", "k1").await.unwrap();
+    stage.until_turns(&[TurnState::Completed]).await;
+    prompt("one", "k1").await.unwrap();
+    prompt("two", "k2").await.unwrap();
+    let document = stage.until_turns(&[TurnState::Completed, TurnState::Completed]).await;
+    assert_eq!(prompts(&document), ["one", "two"]);
+    assert_eq!(stage.heard_methods().iter().filter(|method| *method == "session/prompt").count(), 2);
+}
+
+/// Commit before show: whoever is told of a revision finds it committed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_told_before_it_is_committed() {
+    let switch = Arc::new(Switch::default());
+    let script = r#"
+open_session()
+prompt = hear_prompt()
+for i in range(200):
+    text("word ")
+    call(f"c{i}", status="completed")
+finish(prompt)
+hear()
+"#;
+    let stage = Stage::with_store(script, |store| SwitchedStore::around(store, &switch)).await;
+    let mut revisions = stage.host.revisions(&stage.session);
+    let watched = tokio::spawn({
+        let (store, session, switch) = (stage.host.store().clone(), stage.session.clone(), switch.clone());
+        async move {
+            let mut signals = 0;
+            loop {
+                revisions.changed().await.expect("the host lives");
+                let told = *revisions.borrow_and_update();
+                assert!(told.0 <= switch.committed.load(Ordering::SeqCst), "told of {told:?} before its commit");
+                let stored = store.document(session.clone()).await.expect("the session");
+                assert!(told <= stored.revision, "told of {told:?} at {:?}", stored.revision);
+                signals += 1;
+                if turns(&stored.document) == [TurnState::Completed] {
+                    return signals;
+                }
+            }
+        }
+    });
+    stage.prompt("hello").await;
+    let signals = tokio::time::timeout(PATIENCE, watched).await.expect("an end").expect("no panic");
+    assert!(signals >= 2, "{signals} signals");
+    assert_eq!(calls(&stage.document().await).len(), 200);
+}
+
+/// What cannot be stored is not done, and the session is there again when it can be.
+#[tokio::test]
+async fn a_prompt_that_cannot_be_stored_is_not_sent() {
+    let switch = Arc::new(Switch::default());
+    let script = r"
+open_session()
+finish(hear_prompt())
+hear()
+";
+    let stage = Stage::with_store(script, |store| SwitchedStore::around(store, &switch)).await;
+    switch.refuses.store(true, Ordering::SeqCst);
+    let refused = stage.host.prompt(&stage.session, "one".to_owned(), Some("k".to_owned())).await;
+    assert!(matches!(refused, Err(HostError::Store(StoreError::Closed))), "{refused:?}");
+    assert!(stage.document().await.messages.is_empty());
+    switch.refuses.store(false, Ordering::SeqCst);
+    stage.host.prompt(&stage.session, "one".to_owned(), Some("k".to_owned())).await.expect("it is taken now");
+    stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!(stage.pids().len(), 1, "the refused prompt started an agent");
+}
+
+/// A store that fails in the middle of a turn: the agent is let go, and the next command finds an interrupted turn.
+#[tokio::test]
+async fn a_turn_that_cannot_be_stored_is_interrupted() {
+    let switch = Arc::new(Switch::default());
+    let script = r#"
+open_session()
+prompt = hear_prompt()
+call("c1", status="in_progress")
+ask("r1", "c1")
+wait_at("gate")
+call_update("c1", status="completed")
+hear()
+"#;
+    let stage = Stage::with_store(script, |store| SwitchedStore::around(store, &switch)).await;
+    stage.make_gate("gate");
+    stage.prompt("one").await;
+    stage.until(|document| call_states(document) == [CallState::AwaitingPermission]).await;
+    switch.refuses.store(true, Ordering::SeqCst);
+    stage.open_gate("gate").await;
+    // Until it is let go, commands still reach it or its successor; both refuse as long as nothing can be stored.
+    let stopped = stage.host.stop(&stage.session).await;
+    assert!(stopped.is_err(), "Stop was taken without being stored");
+    switch.refuses.store(false, Ordering::SeqCst);
+    let mut revisions = stage.host.revisions(&stage.session);
+    revisions.mark_unchanged();
+    stage.stop().await;
+    assert!(revisions.has_changed().unwrap(), "the page is not told that the turn was closed");
+    let document = stage.document().await;
+    assert_eq!(turns(&document), [TurnState::Interrupted]);
+    assert_eq!(call_states(&document), [CallState::Interrupted]);
+    assert_eq!(notice_codes(&document), ["interrupted"]);
+}
