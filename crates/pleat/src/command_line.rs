@@ -52,7 +52,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// The trace: JSON lines, plain or zstd-compressed.
+    /// The trace: JSON lines, plain or zstd-compressed; `-` reads plain ones from stdin.
     pub(crate) trace: PathBuf,
     /// What to print.
     #[arg(long, value_enum, default_value_t = ReplayFormat::Text)]

@@ -8,10 +8,15 @@ use pleat_acp::trace;
 use pleat_acp::trace_replay;
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold;
+use std::path::Path;
 
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
-    let lines = trace::open(&arguments.trace).map_err(Failure::user)?;
-    let replayed = trace_replay::replay(lines).map_err(Failure::user)?;
+    let replayed = if arguments.trace == Path::new("-") {
+        trace_replay::replay(trace::read(std::io::stdin().lock()))
+    } else {
+        trace::open(&arguments.trace).and_then(trace_replay::replay)
+    };
+    let replayed = replayed.map_err(Failure::user)?;
     for remark in &replayed.remarks {
         eprintln!("pleat: {remark}");
     }
