@@ -19,6 +19,10 @@ const PROTOCOL_VERSION: u64 = 1;
 /// How many lines that are no messages are remembered while the agent opens.
 const KEPT_NOISE: usize = 5;
 
+/// How much of what an agent printed is shown: lines, and characters of each.
+const MAX_LAST_LINES: usize = 5;
+const MAX_LAST_LINE: usize = 400;
+
 /// A running agent.
 pub(crate) struct AgentLink {
     pub(crate) connection: Connection,
@@ -32,6 +36,8 @@ pub(crate) struct AgentLink {
     early: Vec<Value>,
     /// What it printed beside messages before its session was open: often why it cannot be used.
     noise: VecDeque<String>,
+    /// How much it had written to stderr when it got the last prompt: what came before says nothing about that.
+    stderr_before_prompt: u64,
     cwd: PathBuf,
     auth_methods: Vec<String>,
 }
@@ -86,6 +92,7 @@ impl AgentLink {
             permissions: HashMap::new(),
             early: Vec::new(),
             noise: VecDeque::new(),
+            stderr_before_prompt: 0,
             cwd,
             auth_methods: Vec::new(),
         })
@@ -98,6 +105,7 @@ impl AgentLink {
             Stage::Ready(session) => {
                 let parts = vec![messages::PromptPart::Text(text)];
                 let params = messages::prompt(&session.0, parts);
+                self.stderr_before_prompt = self.connection.stderr_tail().written_bytes();
                 let token = self.connection.request(messages::method::SESSION_PROMPT, params);
                 self.asked.insert(token, Asked::Prompt(prompt));
             }
@@ -141,9 +149,21 @@ impl AgentLink {
         }
     }
 
-    /// The last lines before the session was open that were no messages.
-    pub(crate) fn noise(&self) -> String {
-        self.noise.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    /// The last lines that it printed and that are no messages, as a sentence of their own: while it opens all of them,
+    /// then those since the last prompt. Empty where there are none.
+    pub(crate) fn last_words(&self) -> String {
+        let stderr = self.connection.stderr_tail().text_since(self.stderr_before_prompt);
+        let noise = self.noise.iter().filter(|_| !self.is_open()).map(String::as_str);
+        let lines: Vec<String> = noise
+            .chain(stderr.lines())
+            .map(str::trim_end)
+            .filter(|line| !line.is_empty())
+            .map(|line| line.chars().take(MAX_LAST_LINE).collect())
+            .collect();
+        match &lines[lines.len().saturating_sub(MAX_LAST_LINES)..] {
+            [] => String::new(),
+            last => format!(" It wrote last:\n{}", last.join("\n")),
+        }
     }
 
     /// Keeps an update that came before the session was open.
@@ -223,13 +243,17 @@ impl AgentLink {
     }
 
     fn refused_session(&self, error: &RpcError) -> String {
-        let methods = match self.auth_methods.as_slice() {
-            [] => String::new(),
+        format!("it opened no session: {}.{}", sentence(error).trim_end_matches('.'), self.login_advice())
+    }
+
+    /// What a person can do about a login that the agent wants.
+    pub(crate) fn login_advice(&self) -> String {
+        match self.auth_methods.as_slice() {
+            [] => " Where it wants a login, log in with the agent's own program first.".to_owned(),
             methods => {
                 format!(" It offers to log in by: {}. Log in with the agent's own program first.", methods.join(", "))
             }
-        };
-        format!("it opened no session: {}.{methods}", sentence(error).trim_end_matches('.'))
+        }
     }
 }
 

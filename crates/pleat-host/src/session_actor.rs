@@ -4,23 +4,22 @@
 //! be stored, and only when that is committed is anyone told, or answered, or is anything sent to the agent because
 //! of it.
 
-use crate::agent_link::{AgentLink, Answered};
+mod agent_lines;
+
+use crate::agent_link::AgentLink;
 use crate::agents::Agent;
 use crate::clock::{TimeOrderedIds, now};
 use crate::error::HostError;
 use crate::hub::Hub;
 use crate::pending::Pending;
 use crate::settings::HostSettings;
-use pleat_acp::adapter::{prompt_answer, session_id};
-use pleat_acp::connection::{CloseReason, Incoming, RequestId, RpcError};
+use pleat_acp::connection::Incoming;
 use pleat_acp::process::ExitLadder;
 use pleat_store::{Durability, Store, StoreError};
 use pleat_transcript::document::Document;
-use pleat_transcript::event::{Event, PermissionOutcome, PromptAnswer, PromptKey, RequestKey};
-use pleat_transcript::ids::{AgentSessionId, PermissionId, SessionId};
-use pleat_transcript::message::NoticeLevel;
+use pleat_transcript::event::{Event, PermissionOutcome, PromptAnswer, PromptKey};
+use pleat_transcript::ids::{PermissionId, SessionId};
 use pleat_transcript::record::{SessionRecord, coalesce};
-use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,10 +31,6 @@ const LINES_AT_ONCE: usize = 512;
 
 /// How many keys of prompts are remembered, to know a repeated one.
 const REMEMBERED_KEYS: usize = 64;
-
-/// How much of what an agent printed is shown: lines, and characters of each.
-const MAX_LAST_LINES: usize = 5;
-const MAX_LAST_LINE: usize = 400;
 
 type Reply = oneshot::Sender<Result<(), HostError>>;
 
@@ -290,151 +285,6 @@ impl SessionActor {
         Ok(())
     }
 
-    async fn incoming(&mut self, line: Incoming) -> Result<(), StoreError> {
-        match line {
-            Incoming::Notification { method, params } if method == "session/update" => self.update(params),
-            Incoming::Notification { method, .. } => {
-                tracing::debug!(session = %self.session, method, "a notification that Pleat does not know");
-            }
-            Incoming::Request { id, method, params } => self.request(id, &method, &params).await?,
-            Incoming::Answer { to, result } => {
-                if let Some(link) = &mut self.link {
-                    match link.answered(to, result) {
-                        Answered::Nothing => {}
-                        Answered::Opened(agent_session, early) => self.opened(agent_session, early).await?,
-                        Answered::Prompt(prompt, result) => self.answered(prompt, result),
-                        Answered::Failed(reason) => self.failed_to_open(&reason).await?,
-                    }
-                }
-            }
-            Incoming::Noise(line) => {
-                tracing::debug!(session = %self.session, bytes = line.len(), "the agent printed a line that is no message");
-                if let Some(link) = &mut self.link {
-                    link.keep_noise(line);
-                }
-            }
-            Incoming::SkippedLine { bytes } => {
-                let text =
-                    format!("The agent sent a line of {bytes} bytes, which is more than Pleat reads. It was skipped.");
-                self.apply(Event::Notice { level: NoticeLevel::Warning, code: "line_skipped", text });
-            }
-            Incoming::Closed(reason) => self.closed(&reason),
-        }
-        Ok(())
-    }
-
-    fn update(&mut self, params: Value) {
-        let Some(link) = &mut self.link else { return };
-        if !link.is_open() {
-            link.keep_early(params);
-            return;
-        }
-        let events = link.adapter.update(&params, false);
-        for (session, event) in events {
-            if self.link.as_ref().is_some_and(|link| link.is_ours(&session)) {
-                self.apply(event);
-            }
-        }
-    }
-
-    async fn request(&mut self, id: RequestId, method: &str, params: &Value) -> Result<(), StoreError> {
-        let Some(link) = &mut self.link else { return Ok(()) };
-        if method != "session/request_permission" || session_id(params).is_none() {
-            link.connection.respond(&id, Err(RpcError::method_not_found(method)));
-            return Ok(());
-        }
-        let request = RequestKey(id.to_string());
-        let events = link.adapter.permission(request.clone(), params);
-        link.permission_asked(request, id);
-        if self.record.live_turn().is_none() {
-            // Nobody is there to be asked; it is answered as a moot one.
-            return Ok(());
-        }
-        for (_, event) in events {
-            self.apply(event);
-        }
-        if self.stop_by.is_some() {
-            // It crossed Stop on its way (B10).
-            self.cancel_open_requests();
-            self.commit(Durability::Person).await?;
-        }
-        Ok(())
-    }
-
-    async fn opened(&mut self, agent_session: AgentSessionId, early: Vec<Value>) -> Result<(), StoreError> {
-        let earlier = self.store.agent_sessions(self.session.clone()).await?;
-        self.store.add_agent_session(self.session.clone(), agent_session, now()).await?;
-        if !earlier.is_empty() {
-            let text =
-                "The agent was started anew and does not know what was said before. What you see is what Pleat kept.";
-            self.apply(Event::Notice { level: NoticeLevel::Warning, code: "context_lost", text: text.to_owned() });
-        }
-        for params in early {
-            self.update(params);
-        }
-        Ok(())
-    }
-
-    fn answered(&mut self, prompt: PromptKey, result: Result<Value, RpcError>) {
-        self.stop_by = None;
-        let answer = match result {
-            Ok(result) => prompt_answer(Ok(&result)),
-            Err(error) => prompt_answer(Err(&json!(error))),
-        };
-        self.apply(Event::PromptAnswered { prompt, answer });
-    }
-
-    async fn failed_to_open(&mut self, reason: &str) -> Result<(), StoreError> {
-        let title = self.agent_title();
-        let prompt = PromptKey(self.prompts.to_string());
-        self.fail(&prompt, &format!("{title} cannot be used: {reason}"));
-        // Before the agent is ended, which may take a while.
-        self.commit(Durability::Agent).await?;
-        self.end_agent().await;
-        Ok(())
-    }
-
-    async fn opening_took_too_long(&mut self) -> Result<(), StoreError> {
-        let Some(link) = &self.link else { return Ok(()) };
-        let words = last_words(&link.noise(), &link.connection.stderr_tail().text());
-        let seconds = self.settings.opening_patience.as_secs_f64();
-        let reason = format!(
-            "it opened no session within {seconds} s. Run its command in a terminal to see whether it speaks the Agent Client Protocol.{words}"
-        );
-        self.failed_to_open(&reason).await
-    }
-
-    /// Ends a turn that never reached its agent.
-    fn fail(&mut self, prompt: &PromptKey, reason: &str) {
-        let answer = PromptAnswer::Error { code: 0, message: reason.to_owned() };
-        self.apply(Event::PromptAnswered { prompt: prompt.clone(), answer });
-    }
-
-    fn closed(&mut self, reason: &CloseReason) {
-        let Some(link) = self.link.take() else { return };
-        self.stop_by = None;
-        let title = self.agent_title();
-        let exit = reason.exit.map_or_else(String::new, |exit| format!(" ({exit})"));
-        let words = last_words(&link.noise(), &reason.stderr_tail);
-        if link.is_open() {
-            self.agent_gone(&format!("{title} ended before it had answered{exit}.{words}"));
-        } else {
-            let prompt = PromptKey(self.prompts.to_string());
-            let text = format!(
-                "{title} ended as soon as it was started{exit}. Run its command in a terminal to see why.{words}"
-            );
-            self.fail(&prompt, &text);
-        }
-    }
-
-    fn agent_gone(&mut self, reason: &str) {
-        self.apply(Event::AgentGone { reason: Some(reason.to_owned()) });
-    }
-
-    fn agent_title(&self) -> String {
-        self.agent.as_ref().map_or_else(Clone::clone, |agent| agent.title.clone())
-    }
-
     /// Ends the process where there is one; what it still says is not listened to.
     async fn end_agent(&mut self) {
         if let Some(link) = self.link.take() {
@@ -478,20 +328,5 @@ fn advice(agent: &Agent) -> String {
         (Some(_), _) => String::new(),
         (None, Some(install)) => format!(" Install it with: {install}"),
         (None, None) => format!(" Install it, or set the `command` of [agents.{}] in pleat.toml.", agent.name.0),
-    }
-}
-
-/// The last lines that the agent printed, as a part of a notice.
-fn last_words(noise: &str, stderr: &str) -> String {
-    let lines: Vec<String> = [noise, stderr]
-        .into_iter()
-        .flat_map(str::lines)
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .map(|line| line.chars().take(MAX_LAST_LINE).collect())
-        .collect();
-    match &lines[lines.len().saturating_sub(MAX_LAST_LINES)..] {
-        [] => String::new(),
-        last => format!(" It wrote last:\n{}\n", last.join("\n")),
     }
 }

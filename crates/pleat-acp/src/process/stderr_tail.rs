@@ -21,11 +21,24 @@ struct Tail {
 impl StderrTail {
     /// What is kept, as text; bytes that are no UTF-8 are replaced.
     pub fn text(&self) -> String {
+        self.text_since(0)
+    }
+
+    /// What is kept of that which came after the first `written` bytes.
+    pub fn text_since(&self, written: u64) -> String {
         let tail = self.lock();
+        let known = usize::try_from(written.saturating_sub(tail.dropped)).unwrap_or(usize::MAX);
+        let is_cut = written > 0 || tail.dropped > 0;
         // A character that was cut at the front is left out.
-        let cut = tail.kept.iter().take(3).take_while(|byte| tail.dropped > 0 && is_continuation(**byte)).count();
-        let bytes: Vec<u8> = tail.kept.iter().skip(cut).copied().collect();
+        let cut = tail.kept.iter().skip(known).take(3).take_while(|byte| is_cut && is_continuation(**byte)).count();
+        let bytes: Vec<u8> = tail.kept.iter().skip(known.saturating_add(cut)).copied().collect();
         String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// How many bytes came, kept or not.
+    pub fn written_bytes(&self) -> u64 {
+        let tail = self.lock();
+        tail.dropped + tail.kept.len() as u64
     }
 
     /// How many bytes came before those that are kept.
@@ -73,6 +86,18 @@ mod tests {
         tail.push(b"end");
         assert_eq!((tail.text().len(), tail.dropped_bytes()), (STDERR_TAIL_BYTES, 3));
         assert!(tail.text().ends_with("aend"));
+    }
+
+    #[test]
+    fn what_came_later_is_told_apart() {
+        let tail = StderrTail::default();
+        tail.push(b"starting\n");
+        let started = tail.written_bytes();
+        tail.push(b"panic\n");
+        assert_eq!(tail.text_since(started), "panic\n");
+        tail.push(&vec![b'a'; STDERR_TAIL_BYTES]);
+        assert_eq!(tail.text_since(started).len(), STDERR_TAIL_BYTES);
+        assert_eq!(tail.text_since(tail.written_bytes()), "");
     }
 
     #[test]

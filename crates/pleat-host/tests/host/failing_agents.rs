@@ -70,7 +70,7 @@ async fn a_working_directory_that_is_gone() {
 
 #[tokio::test]
 async fn an_agent_that_ends_at_once_is_shown_with_its_last_words() {
-    let words = ["The Player ended as soon as it was started", "exit status: 7", "no API key", "set PLAYER_KEY"];
+    let words = ["The Player ended as soon as it was started", "exit code 7", "no API key", "set PLAYER_KEY"];
     check_shell("echo no API key >&2; echo set PLAYER_KEY >&2; exit 7", &words).await;
 }
 
@@ -174,7 +174,7 @@ hear()
     assert_eq!(said(&document), "I begin");
     assert_eq!(notice_codes(&document), ["interrupted"]);
     let text = &notices(&document)[0].text;
-    for word in ["The Player ended before it had answered", "signal: 6", "out of memory", "no known outcome"] {
+    for word in ["The Player ended before it had answered", "signal 6", "out of memory", "no known outcome"] {
         assert!(text.contains(word), "`{word}` is not in: {text}");
     }
     stage.prompt("again").await;
