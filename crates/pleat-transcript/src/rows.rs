@@ -1,4 +1,4 @@
-//! Display rows: what the fold makes and every face draws (spec/fold.md, "Output").
+//! Display rows: what the fold makes and every face draws (docs/spec/fold.md, "Output").
 //!
 //! Serialising a [`RowsDocument`] gives the rows document of the specification, key for key.
 
@@ -115,11 +115,13 @@ pub struct Continues {
     pub later: bool,
 }
 
-/// What a closed activity row says (spec/fold.md, section 5).
+/// What a closed activity row says (docs/spec/fold.md, section 5).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
     /// `Working · 3 actions` or `3 actions`.
     pub title: String,
+    /// What was done, in one line of at most 120 characters (section 5.1).
+    pub headline: String,
     /// Calls in the group.
     pub actions: usize,
     /// Ended well.

@@ -1,4 +1,4 @@
-//! What holds for the fold of any document (spec/fold.md).
+//! What holds for the fold of any document (docs/spec/fold.md).
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
 
@@ -51,6 +51,18 @@ fn calls_in(rounds: &[Round], found: &mut Vec<CallId>) {
     }
 }
 
+/// How many levels of calls stand inside calls.
+fn depth_of(row: &Row) -> usize {
+    fn depth(rounds: &[Round]) -> usize {
+        let inside = rounds.iter().flat_map(|round| &round.calls).filter_map(|call| call.children.as_deref());
+        inside.map(|children| 1 + depth(&children.rounds)).max().unwrap_or(0)
+    }
+    match row {
+        Row::Activity(row) => depth(&row.rounds),
+        Row::Message(_) | Row::Plan(_) | Row::Notice(_) => 0,
+    }
+}
+
 /// Checks what holds for every window and returns the ids of the top-level messages that it holds.
 fn check(document: &Document, window: &Window, most: usize) -> Vec<MessageId> {
     let top = top_level_messages(document);
@@ -70,6 +82,7 @@ fn check(document: &Document, window: &Window, most: usize) -> Vec<MessageId> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
+    /// Rule: fold 1.1, fold 1.9, fold 1.11, fold Output.3
     #[test]
     fn any_window_of_any_document_folds_or_says_why(document in document(MOST_MESSAGES)) {
         match fold(&document, &document.window) {
@@ -87,6 +100,7 @@ proptest! {
         }
     }
 
+    /// Rule: fold 1.6
     #[test]
     fn pages_show_every_message(document in document(MOST_MESSAGES)) {
         let top: Vec<_> = top_level_messages(&document).into_iter().cloned().collect();
@@ -107,6 +121,7 @@ proptest! {
         }
     }
 
+    /// Rule: fold 3.4, fold 4.3
     #[test]
     fn no_row_depends_on_where_a_window_ends(document in document(MOST_MESSAGES), cut in 0..MOST_MESSAGES) {
         let Some(whole) = whole(&document) else { return Ok(()) };
@@ -120,6 +135,7 @@ proptest! {
         prop_assert_eq!(in_two, shown(&whole.rows));
     }
 
+    /// Rule: fold 4.6
     #[test]
     fn every_call_is_shown_once(document in document(MOST_MESSAGES)) {
         let mut found = Vec::new();
@@ -140,6 +156,7 @@ proptest! {
         prop_assert_eq!(found, stored);
     }
 
+    /// Rule: fold 5.counts, fold 5.actions, fold 5.kinds
     #[test]
     fn the_counts_of_a_summary_add_up(document in document(MOST_MESSAGES)) {
         for row in whole(&document).into_iter().flat_map(|folded| folded.rows) {
@@ -154,6 +171,7 @@ proptest! {
         }
     }
 
+    /// Rule: fold 6.9
     #[test]
     fn labels_are_one_line_and_not_long(document in document(20)) {
         for row in whole(&document).into_iter().flat_map(|folded| folded.rows) {
@@ -168,6 +186,7 @@ proptest! {
 }
 
 /// Sub-agents in sub-agents, as deep as a hostile document likes: all are shown, and no stack ends.
+/// Rule: fold 4.8
 #[test]
 fn nesting_without_end_is_shown_flat_below_a_depth() {
     let count = 5_000;
@@ -186,6 +205,7 @@ fn nesting_without_end_is_shown_flat_below_a_depth() {
         calls_in(&row.rounds, &mut found);
     }
     assert_eq!(found.len(), count);
+    assert_eq!(folded.rows.iter().map(depth_of).max(), Some(64));
     assert!(serde_json::to_string(&folded).unwrap().len() > count);
 }
 

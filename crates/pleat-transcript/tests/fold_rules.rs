@@ -1,10 +1,11 @@
-//! Rules of spec/fold.md that its conformance vectors do not reach.
+//! Rules of docs/spec/fold.md that its conformance vectors do not reach.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
 
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::{FoldError, fold};
 use pleat_transcript::ids::MessageId;
+use pleat_transcript::message::{Body, NoticeLevel};
 use serde_json::{Value, json};
 
 fn document(live_turn: Option<&str>, messages: &[Value]) -> Document {
@@ -68,6 +69,35 @@ fn notice(id: &str) -> Value {
     json!({"id": id, "role": "notice", "text": "n"})
 }
 
+/// Rule: fold Input.5
+#[test]
+fn an_absent_state_of_a_call_is_pending_and_an_absent_level_info_but_a_turn_has_a_state() {
+    let call = json!({"type": "call", "call": {"id": "c1"}});
+    let document = document(None, &[round("a1", &[call]), notice("n1")]);
+    let rows = rows_in(&document, &Window::Latest);
+    assert_eq!(rows[0]["rounds"][0]["calls"][0]["state"], "pending");
+    let Body::Notice(notice) = &document.messages[1].body else { panic!("no notice") };
+    assert_eq!(notice.level, NoticeLevel::Info);
+    let turn = json!({"session": {"id": "s1", "turns": [{"id": "t1"}]}});
+    let error = Document::from_value(turn).unwrap_err().to_string();
+    assert!(error.contains("session.turns[0].state"), "{error}");
+}
+
+/// Rule: fold Input.6, fold 5.kinds, fold 3.5
+#[test]
+fn words_of_the_agent_that_nobody_knows_are_no_error() {
+    let of_kind =
+        |id: &str, kind: Value| json!({"type": "call", "call": {"id": id, "state": "completed", "kind": kind}});
+    let calls = [of_kind("c1", json!("teleport")), of_kind("c2", Value::Null), of_kind("c3", json!("read"))];
+    let entries =
+        json!([{"content": "x", "status": "begun"}, {"content": "y"}, {"content": "z", "status": "in_progress"}]);
+    let plan = json!({"id": "p1", "turn": "t1", "role": "plan", "entries": entries});
+    let rows = rows_of(Some("t1"), &[round("a1", &calls), plan]);
+    assert_eq!(rows[0]["summary"]["kinds"], json!({"other": 2, "read": 1}));
+    assert_eq!(rows[1]["progress"], json!({"done": 0, "total": 3, "running": 1}));
+}
+
+/// Rule: fold 1.7
 #[test]
 fn a_range_has_at_most_200_messages_and_runs_forwards() {
     let messages: Vec<_> = (0..202).map(|n| notice(&format!("n{n}"))).collect();
@@ -79,6 +109,7 @@ fn a_range_has_at_most_200_messages_and_runs_forwards() {
     assert!(matches!(fold(&document, &range("n2", "n1")), Err(FoldError::BackwardRange { .. })));
 }
 
+/// Rule: fold 3.1, fold 3.2
 #[test]
 fn a_stream_without_a_turn_is_one_plan_and_a_list_without_one_stands_alone() {
     let stream = |id, entries| list_plan(id, None, Some("c9"), entries);
@@ -87,6 +118,7 @@ fn a_stream_without_a_turn_is_one_plan_and_a_list_without_one_stands_alone() {
     assert_eq!(outline(&rows_of(None, &messages)), ["p1=p3", "p2", "p4"]);
 }
 
+/// Rule: fold 3.1, fold 3.5
 #[test]
 fn texts_and_lists_of_one_stream_are_one_plan() {
     let text = json!({"id": "p1", "turn": "t1", "role": "plan", "stream": "c9", "text": "Draft"});
@@ -95,6 +127,7 @@ fn texts_and_lists_of_one_stream_are_one_plan() {
     assert_eq!(rows[0]["progress"], json!({"done": 0, "total": 2, "running": 0}));
 }
 
+/// Rule: fold 3.6
 #[test]
 fn the_place_of_an_emptied_stream_still_stands_between() {
     let stream = |id, entries| list_plan(id, Some("t1"), Some("c9"), entries);
@@ -106,6 +139,7 @@ fn the_place_of_an_emptied_stream_still_stands_between() {
     assert_eq!(outline(&rows_of(None, &texts)), ["x1", "x2"]);
 }
 
+/// Rule: fold 3.3
 #[test]
 fn later_snapshots_break_neither_a_chain_nor_a_group() {
     let list = |id| list_plan(id, Some("t1"), None, 1);
@@ -113,6 +147,7 @@ fn later_snapshots_break_neither_a_chain_nor_a_group() {
     assert_eq!(outline(&rows_of(None, &messages)), ["p1=p2", "x2", "x3"]);
 }
 
+/// Rule: fold 5.current, fold 4.3
 #[test]
 fn a_row_of_a_part_of_a_run_has_no_current_call_where_the_active_round_lies_outside() {
     let rounds = [round("a1", &[call("c1", "running")]), round("a2", &[call("c2", "completed")])];
@@ -130,6 +165,7 @@ fn a_row_of_a_part_of_a_run_has_no_current_call_where_the_active_round_lies_outs
     assert_eq!(whole["summary"]["current"]["id"], "c1");
 }
 
+/// Rule: fold Input.10, fold 4.6, fold 4.7
 #[test]
 fn a_call_takes_the_parent_of_its_message_and_a_message_that_of_its_first_call() {
     let messages = [
@@ -151,6 +187,7 @@ fn a_call_takes_the_parent_of_its_message_and_a_message_that_of_its_first_call()
     assert_eq!(inside_c1["rounds"][1], json!({"message": "a4", "calls": [inside_c1["rounds"][1]["calls"][0]]}));
 }
 
+/// Rule: fold 4.7, fold 5.title
 #[test]
 fn what_a_sub_agent_only_says_counts_no_action_and_a_blank_one_is_not_there() {
     let messages = [
@@ -166,6 +203,7 @@ fn what_a_sub_agent_only_says_counts_no_action_and_a_blank_one_is_not_there() {
     assert_eq!(calls[1]["children"], Value::Null);
 }
 
+/// Rule: fold 5.missing, fold 5.live
 #[test]
 fn calls_inside_are_missing_where_the_turn_of_the_row_is_over() {
     let child = |state| json!([call("c2", state)]).as_array().unwrap().clone();
@@ -177,6 +215,7 @@ fn calls_inside_are_missing_where_the_turn_of_the_row_is_over() {
     assert_eq!((&over["missing"], &over["issues"]), (&json!(1), &json!("1 without a result")));
 }
 
+/// Rule: fold 2.1, fold 1.8
 #[test]
 fn a_result_without_a_call_id_or_before_its_call() {
     let result = |id: &str, call: Option<&str>| json!({"id": id, "role": "tool", "call": call, "text": "ok"});
@@ -187,6 +226,7 @@ fn a_result_without_a_call_id_or_before_its_call() {
     assert_eq!(outline(&rows_in(&document, &range("r2", "r2"))), ["a1:a1"]);
 }
 
+/// Rule: fold 5.narration
 #[test]
 fn narration_is_one_trimmed_line_of_at_most_160_characters() {
     let narration = |text: &str| {

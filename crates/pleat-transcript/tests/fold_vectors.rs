@@ -1,4 +1,4 @@
-//! The conformance vectors of spec/fold.md, each as its own test (vectors/README.md).
+//! The conformance vectors of docs/spec/fold.md, each as its own test (vectors/README.md).
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
 

@@ -1,4 +1,4 @@
-//! Which rounds form one activity row (spec/fold.md, section 4), over the whole session.
+//! Which rounds form one activity row (docs/spec/fold.md, section 4), over the whole session.
 
 use super::index::Index;
 use super::places::Place;

@@ -1,6 +1,6 @@
-//! Which message stands inside which call, and which messages are top-level (spec/fold.md, "CALL" and section 1).
+//! Which message stands inside which call, and which messages are top-level (docs/spec/fold.md, "CALL" and section 1).
 
-use crate::call::Call;
+use crate::call::{Call, CallState};
 use crate::document::Document;
 use crate::ids::{CallId, MessageId};
 use crate::message::{Assistant, Body, Message};
@@ -32,10 +32,26 @@ pub(super) struct ShownRound<'d> {
 pub(super) struct CallNode<'d> {
     pub(super) call: &'d Call,
     pub(super) inside: Vec<ShownRound<'d>>,
+    /// The calls inside, at any depth, that a person must answer.
+    pub(super) waiting_inside: Waiting<'d>,
     parent: Option<CallNumber>,
     depth: usize,
     /// The top-level message that shows it.
     shown_by: MessageNumber,
+}
+
+/// Calls that a person must answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Waiting<'d> {
+    pub(super) count: usize,
+    pub(super) first: Option<&'d Call>,
+}
+
+impl<'d> Waiting<'d> {
+    pub(super) fn add(&mut self, count: usize, first: Option<&'d Call>) {
+        self.count += count;
+        self.first = self.first.or(first);
+    }
 }
 
 /// The order and nesting of a whole session.
@@ -153,7 +169,20 @@ impl<'d> Nesting<'d> {
             None => (0, number),
         };
         self.numbers.entry(&call.id).or_insert(self.calls.len());
-        self.calls.push(CallNode { call, inside: Vec::new(), parent, depth, shown_by });
+        let waiting_inside = Waiting::default();
+        self.calls.push(CallNode { call, inside: Vec::new(), waiting_inside, parent, depth, shown_by });
+        if call.state == CallState::AwaitingPermission {
+            self.tell_those_around(call, parent);
+        }
+    }
+
+    /// A call waits for a person: those that it stands inside of know.
+    fn tell_those_around(&mut self, call: &'d Call, parent: Option<CallNumber>) {
+        let mut around = parent;
+        while let Some(number) = around {
+            self.calls[number].waiting_inside.add(1, Some(call));
+            around = self.calls[number].parent;
+        }
     }
 
     /// The call that shows the children of `id`, where that call is known.
@@ -194,7 +223,7 @@ impl<'d> Nesting<'d> {
     }
 }
 
-/// Whether a round shows something: an error, or any part but blank text and thinking (spec/fold.md, section 2).
+/// Whether a round shows something: an error, or any part but blank text and thinking (docs/spec/fold.md, section 2).
 pub(super) fn shows_something(assistant: &Assistant) -> bool {
     use crate::message::Part;
     assistant.error.is_some()

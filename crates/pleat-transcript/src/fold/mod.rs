@@ -1,11 +1,12 @@
-//! Stored messages in, display rows out (spec/fold.md).
+//! Stored messages in, display rows out (docs/spec/fold.md).
 //!
 //! The way through: `index` finds which message stands inside which call, `plans` which plan is shown where,
 //! `places` what each top-level message makes, `groups` which rounds belong together; all of it over the whole
 //! session, so that no row depends on where a window ends. Then `window` picks a span, and `rows` draws it, with a
-//! `summary` for each group and a [`label`] for each call. Everything is linear in the size of the session.
+//! `summary` and a `headline` for each group and a [`label`] for each call. Everything is linear in the size of the session.
 
 mod groups;
+mod headline;
 mod index;
 pub mod label;
 mod places;
@@ -22,7 +23,7 @@ use index::Index;
 
 pub use window::{MOST_IN_RANGE, MOST_IN_WINDOW};
 
-/// Why a document cannot be folded (spec/fold.md, section 1).
+/// Why a document cannot be folded (docs/spec/fold.md, section 1).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FoldError {
     /// The window names a message that is not in the session.
@@ -69,7 +70,7 @@ pub fn fold(document: &Document, window: &Window) -> Result<RowsDocument, FoldEr
     Ok(RowsDocument { rows: scene.rows(span), window: bounds })
 }
 
-/// The top-level messages of a session in order: those that windows count (spec/fold.md, section 1).
+/// The top-level messages of a session in order: those that windows count (docs/spec/fold.md, section 1).
 pub fn top_level_messages(document: &Document) -> Vec<&MessageId> {
     let index = Index::of(document);
     index.all_top_level().map(|message| &message.id).collect()

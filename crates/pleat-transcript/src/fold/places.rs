@@ -1,4 +1,4 @@
-//! What each top-level message makes (spec/fold.md, section 2), decided over the whole session.
+//! What each top-level message makes (docs/spec/fold.md, section 2), decided over the whole session.
 
 use super::index::{Index, shows_something};
 use super::plans::{self, PlanPlace};

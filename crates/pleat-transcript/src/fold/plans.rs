@@ -1,4 +1,4 @@
-//! Which plan is shown, and where (spec/fold.md, section 3). Over the whole session, so windows change nothing.
+//! Which plan is shown, and where (docs/spec/fold.md, section 3). Over the whole session, so windows change nothing.
 
 use super::index::Index;
 use super::places::makes_row_of_its_own;

@@ -1,10 +1,9 @@
-//! The rows of a span of top-level messages (spec/fold.md, sections 3 to 5 and "Output").
+//! The rows of a span of top-level messages (docs/spec/fold.md, sections 3 to 5 and "Output").
 
 use super::groups::Runs;
-use super::index::{CallNumber, Index, ShownRound};
-use super::label::label;
+use super::index::{CallNode, Index, ShownRound};
 use super::places::Place;
-use super::summary::{Standing, summarise};
+use super::summary::{ShownCall, Standing, summarise};
 use crate::message::{Body, EntryStatus, Message, PlanContent};
 use crate::rows::{
     ActivityRow, CallRow, Children, Continues, MessageRole, MessageRow, NoticeRow, PlanRow, Progress, Round,
@@ -71,15 +70,16 @@ impl<'d> Scene<'_, 'd> {
         let continues = Continues { earlier: run.first < span.start, later: run.last >= span.end };
         let turn_live = self.is_live(first);
         let standing = Standing { turn_live, live: run.live, has_active_round: !continues.later };
+        let calls = ShownCall::of(self.index, self.root(), &rounds);
         ActivityRow {
             id: first.id.clone(),
             run: self.index.top_level(run.first).unwrap_or(first).id.clone(),
             turn: first.turn.clone(),
             messages: rounds.iter().map(|round| round.message.id.clone()).collect(),
             continues,
-            summary: summarise(self.index, self.root(), &rounds, standing),
+            summary: summarise(&rounds, &calls, self.root(), standing),
             errors: errors(&rounds),
-            rounds: self.rounds(&rounds, turn_live),
+            rounds: self.rounds(&rounds, &calls, turn_live),
         }
     }
 
@@ -87,39 +87,40 @@ impl<'d> Scene<'_, 'd> {
         self.session.root.as_deref()
     }
 
-    fn rounds(&self, rounds: &[&ShownRound<'d>], turn_live: bool) -> Vec<Round> {
+    /// Rounds with the calls that are shown in them, which `calls` has in the same order.
+    fn rounds(&self, rounds: &[&ShownRound<'d>], calls: &[ShownCall<'_, 'd>], turn_live: bool) -> Vec<Round> {
+        let mut calls = calls.iter();
         let round = |round: &&ShownRound<'d>| Round {
             message: round.message.id.clone(),
-            calls: round.calls.iter().map(|number| self.call(*number, turn_live)).collect(),
+            calls: calls.by_ref().take(round.calls.len()).map(|shown| self.call(shown, turn_live)).collect(),
         };
         rounds.iter().map(round).collect()
     }
 
-    fn call(&self, number: CallNumber, turn_live: bool) -> CallRow {
-        let call = self.index.call(number).call;
-        let label = label(call, self.root());
+    fn call(&self, shown: &ShownCall<'_, 'd>, turn_live: bool) -> CallRow {
+        let label = shown.deed.label();
         CallRow {
-            id: call.id.clone(),
+            id: shown.node.call.id.clone(),
             label: label.text,
             progress_label: label.progress,
-            state: call.state,
+            state: shown.state(),
             detail: label.detail,
-            children: self.children(number, turn_live).map(Box::new),
+            children: self.children(shown.node, turn_live).map(Box::new),
         }
     }
 
     /// What stands directly inside a call. It is at work while its call is (section 5, `live`).
-    fn children(&self, number: CallNumber, turn_live: bool) -> Option<Children> {
-        let node = self.index.call(number);
+    fn children(&self, node: &CallNode<'d>, turn_live: bool) -> Option<Children> {
         if node.inside.is_empty() {
             return None;
         }
         let rounds: Vec<&ShownRound> = node.inside.iter().collect();
+        let calls = ShownCall::of(self.index, self.root(), &rounds);
         let live = turn_live && node.call.state.is_unresolved();
         Some(Children {
-            summary: summarise(self.index, self.root(), &rounds, Standing { turn_live, live, has_active_round: true }),
+            summary: summarise(&rounds, &calls, self.root(), Standing { turn_live, live, has_active_round: true }),
             errors: errors(&rounds),
-            rounds: self.rounds(&rounds, turn_live),
+            rounds: self.rounds(&rounds, &calls, turn_live),
         })
     }
 }

@@ -1,7 +1,8 @@
-//! The summary of a group, or of what stands inside a call (spec/fold.md, section 5).
+//! The summary of a group, or of what stands inside a call (docs/spec/fold.md, section 5).
 
-use super::index::{Index, ShownRound};
-use super::label::label;
+use super::headline::headline;
+use super::index::{CallNode, Index, ShownRound};
+use super::label::Deed;
 use super::text::{cut, is_blank, is_line_break};
 use crate::call::{Call, CallState, Lines, ToolKind};
 use crate::message::Part;
@@ -22,14 +23,39 @@ pub(super) struct Standing {
     pub(super) has_active_round: bool,
 }
 
-/// Summarises rounds that are shown together.
-pub(super) fn summarise(index: &Index, root: Option<&str>, rounds: &[&ShownRound], standing: Standing) -> Summary {
-    let calls: Vec<&Call> = calls_of(index, rounds).collect();
+/// A call of the rounds that are summarised, and what it does.
+#[derive(Debug)]
+pub(super) struct ShownCall<'s, 'd> {
+    pub(super) node: &'s CallNode<'d>,
+    pub(super) deed: Deed<'d>,
+}
+
+impl<'s, 'd> ShownCall<'s, 'd> {
+    /// The calls of rounds that are shown together, in order.
+    pub(super) fn of(index: &'s Index<'d>, root: Option<&'d str>, rounds: &[&ShownRound<'d>]) -> Vec<Self> {
+        let nodes = rounds.iter().flat_map(|round| &round.calls).map(|number| index.call(*number));
+        nodes.map(|node| Self { node, deed: Deed::of(node.call, root) }).collect()
+    }
+
+    pub(super) fn state(&self) -> CallState {
+        self.node.call.state
+    }
+}
+
+/// Summarises rounds that are shown together, with their calls.
+pub(super) fn summarise(
+    rounds: &[&ShownRound],
+    shown: &[ShownCall],
+    root: Option<&str>,
+    standing: Standing,
+) -> Summary {
+    let calls: Vec<&Call> = shown.iter().map(|shown| shown.node.call).collect();
     let counts = Counts::of(&calls);
     let missing = if standing.turn_live { 0 } else { counts.unresolved };
-    let current = if standing.live && standing.has_active_round { current(index, rounds) } else { None };
+    let current = if standing.live && standing.has_active_round { current(rounds, shown) } else { None };
     Summary {
         title: title(calls.len(), standing.live),
+        headline: headline(shown, root, standing),
         actions: calls.len(),
         completed: counts.completed,
         failed: counts.failed,
@@ -40,10 +66,10 @@ pub(super) fn summarise(index: &Index, root: Option<&str>, rounds: &[&ShownRound
         missing,
         issues: counts.issues(missing),
         live: standing.live,
-        current: current.map(|call| CurrentCall {
-            id: call.id.clone(),
-            label: label(call, root).text,
-            state: call.state,
+        current: current.map(|shown| CurrentCall {
+            id: shown.node.call.id.clone(),
+            label: shown.deed.label().text,
+            state: shown.state(),
         }),
         narration: narration(rounds),
         kinds: kinds(&calls),
@@ -52,18 +78,14 @@ pub(super) fn summarise(index: &Index, root: Option<&str>, rounds: &[&ShownRound
     }
 }
 
-fn calls_of<'d>(index: &Index<'d>, rounds: &[&ShownRound<'d>]) -> impl Iterator<Item = &'d Call> {
-    rounds.iter().flat_map(|round| &round.calls).map(|number| index.call(*number).call)
-}
-
 /// The first unresolved call of the last round with calls; where that has none, of the rounds before.
-fn current<'d>(index: &Index<'d>, rounds: &[&ShownRound<'d>]) -> Option<&'d Call> {
-    let active = rounds.iter().rposition(|round| !round.calls.is_empty())?;
-    let (before, last) = (&rounds[..active], &rounds[active..=active]);
-    calls_of(index, last).chain(calls_of(index, before)).find(|call| call.state.is_unresolved())
+fn current<'c, 's, 'd>(rounds: &[&ShownRound], shown: &'c [ShownCall<'s, 'd>]) -> Option<&'c ShownCall<'s, 'd>> {
+    let active = rounds.iter().rev().map(|round| round.calls.len()).find(|calls| *calls > 0)?;
+    let (before, last) = shown.split_at(shown.len().checked_sub(active)?);
+    last.iter().chain(before).find(|shown| shown.state().is_unresolved())
 }
 
-/// Each call counted in exactly one (spec/fold.md, "state").
+/// Each call counted in exactly one (docs/spec/fold.md, "state").
 #[derive(Default)]
 struct Counts {
     completed: usize,
@@ -139,10 +161,18 @@ fn kinds(calls: &[&Call]) -> BTreeMap<ToolKind, usize> {
 /// The sums over the completed calls that have some.
 fn lines(calls: &[&Call]) -> Option<Lines> {
     let completed = calls.iter().filter(|call| call.state == CallState::Completed);
-    completed.filter_map(|call| call.lines).reduce(|sum, lines| Lines {
-        added: sum.added.saturating_add(lines.added),
-        removed: sum.removed.saturating_add(lines.removed),
-    })
+    completed.fold(None, |sum, call| add_lines(sum, call.lines))
+}
+
+/// The sum, where one of them is there.
+pub(super) fn add_lines(one: Option<Lines>, other: Option<Lines>) -> Option<Lines> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(Lines {
+            added: one.added.saturating_add(other.added),
+            removed: one.removed.saturating_add(other.removed),
+        }),
+        (lines, None) | (None, lines) => lines,
+    }
 }
 
 /// From the first start to the last end, where every call has both.
@@ -162,6 +192,7 @@ mod tests {
         Call { started_at, ended_at, ..Call::new(CallId::new("c").unwrap()) }
     }
 
+    /// Rule: fold 5.elapsed
     #[test]
     fn elapsed_needs_every_time_and_never_overflows() {
         let (early, late) = (call(Some(i64::MIN), Some(1)), call(Some(2), Some(i64::MAX)));
@@ -170,6 +201,7 @@ mod tests {
         assert_eq!(elapsed(&[]), None);
     }
 
+    /// Rule: fold 5.lines
     #[test]
     fn lines_are_of_completed_calls_and_never_overflow() {
         let edit = |state| Call { state, lines: Some(Lines { added: u64::MAX, removed: 1 }), ..call(None, None) };
@@ -178,6 +210,7 @@ mod tests {
         assert_eq!(lines(&[&failed, &call(None, None)]), None);
     }
 
+    /// Rule: fold 5.title
     #[test]
     fn one_action_is_singular() {
         assert_eq!(title(1, true), "Working · 1 action");

@@ -1,4 +1,4 @@
-//! Text in one line, measured in characters: grapheme clusters (spec/fold.md, "Input" and section 6).
+//! Text in one line, measured in characters: grapheme clusters (docs/spec/fold.md, "Input" and section 6).
 
 use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
@@ -22,8 +22,17 @@ pub(super) fn one_line(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// How many characters a text has.
+pub(super) fn count(text: &str) -> usize {
+    text.graphemes(true).count()
+}
+
 /// The first `most` characters.
 pub(super) fn first_characters(text: &str, most: usize) -> &str {
+    // A character has at least one byte.
+    if text.len() <= most {
+        return text;
+    }
     match text.grapheme_indices(true).nth(most) {
         Some((end, _)) => &text[..end],
         None => text,
@@ -32,7 +41,7 @@ pub(super) fn first_characters(text: &str, most: usize) -> &str {
 
 /// A text that is longer than `most` characters as `…` and its last ones, `most` in all.
 pub(super) fn last_characters(text: &str, most: usize) -> Cow<'_, str> {
-    if text.grapheme_indices(true).nth(most).is_none() {
+    if first_characters(text, most).len() == text.len() {
         return Cow::Borrowed(text);
     }
     let kept = most.saturating_sub(1);
@@ -50,12 +59,14 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
+    /// Rule: fold 6.9
     #[test]
     fn every_line_break_becomes_one_space() {
         assert_eq!(one_line("a\r\nb\rc\nd\u{b}e\u{c}f\u{85}g\u{2028}h\u{2029}i\n\nj"), "a b c d e f g h i  j");
         assert_eq!(one_line("\n\r"), "  ");
     }
 
+    /// Rule: fold Input.8, fold 6.8
     #[test]
     fn cuts_fall_between_characters_at_either_end() {
         let family = "👨‍👩‍👧‍👦";
@@ -66,12 +77,14 @@ mod tests {
         assert_eq!(last_characters("abc", 0), "…");
     }
 
+    /// Rule: fold 6.9
     #[test]
     fn ends_are_trimmed_before_and_after_the_cut() {
         assert_eq!(cut("  ab  cd", 4), "ab");
         assert_eq!(cut("\u{a0}\u{3000}x\u{2003}", 9), "x");
     }
 
+    /// Rule: fold Input.8
     #[test]
     fn blank_is_unicode_white_space() {
         assert!(is_blank("\u{3000}\u{85}\t"));

@@ -1,4 +1,4 @@
-//! Which top-level messages a window holds (spec/fold.md, section 1).
+//! Which top-level messages a window holds (docs/spec/fold.md, section 1).
 
 use super::FoldError;
 use super::index::Index;
@@ -69,6 +69,7 @@ fn later(position: usize, count: usize) -> Range<usize> {
 mod tests {
     use super::*;
 
+    /// Rule: fold 1.10
     #[test]
     fn a_live_view_moves_in_steps_and_holds_21_to_40() {
         assert_eq!(latest(40, true), 0..40);
@@ -78,6 +79,7 @@ mod tests {
         assert_eq!(latest(61, false), 21..61);
     }
 
+    /// Rule: fold 1.3
     #[test]
     fn the_middle_gives_way_at_the_ends() {
         assert_eq!(around(50, 100), 30..70);
@@ -86,6 +88,7 @@ mod tests {
         assert_eq!(around(5, 10), 0..10);
     }
 
+    /// Rule: fold 1.4, fold 1.5
     #[test]
     fn pages_overlap_and_stop_at_the_ends() {
         assert_eq!(earlier(60, 100), 41..81);
@@ -96,6 +99,7 @@ mod tests {
         assert_eq!(later(5, 100), 0..40);
     }
 
+    /// Rule: fold 1.6
     #[test]
     fn paging_always_makes_progress() {
         for count in 1..150 {

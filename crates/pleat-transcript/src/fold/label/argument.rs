@@ -1,4 +1,4 @@
-//! Where the argument of a label is sought, and its form (spec/fold.md, section 6).
+//! Where the argument of a label is sought, and its form (docs/spec/fold.md, section 6).
 
 use super::table::FirstSought;
 use super::{path, shell};
@@ -35,7 +35,15 @@ pub(super) fn form(text: &str) -> String {
     cut(text, LONGEST_ARGUMENT)
 }
 
-/// What an argument says.
+/// What a call works on, in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::fold) struct Argument {
+    pub(in crate::fold) text: String,
+    /// Of a path, the end says most.
+    pub(in crate::fold) is_path: bool,
+}
+
+/// Where an argument is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Path,
@@ -60,9 +68,9 @@ impl<'c> Arguments<'c> {
     }
 
     /// The action's own argument, else the first of the rest.
-    pub(super) fn sought(&self, first: FirstSought) -> Option<String> {
+    pub(super) fn sought(&self, first: FirstSought) -> Option<Argument> {
         let own = match first {
-            FirstSought::PathOnly => return self.path(),
+            FirstSought::PathOnly => return self.from(Source::Path),
             FirstSought::Path => Source::Path,
             FirstSought::Pattern => Source::Pattern,
             FirstSought::Command => Source::Command,
@@ -73,14 +81,15 @@ impl<'c> Arguments<'c> {
         std::iter::once(own).chain(rest).find_map(|source| self.from(source))
     }
 
-    fn from(&self, source: Source) -> Option<String> {
-        match source {
+    fn from(&self, source: Source) -> Option<Argument> {
+        let text = match source {
             Source::Path => self.path(),
             Source::Pattern => self.text(&PATTERN_KEYS),
             Source::Command => self.command(),
             Source::Address => self.text(&ADDRESS_KEYS),
             Source::Description => self.text(&DESCRIPTION_KEYS),
-        }
+        };
+        text.map(|text| Argument { text, is_path: source == Source::Path })
     }
 
     /// The name of a memory.
@@ -161,7 +170,23 @@ fn command_line(command: &Value, args: &[&str]) -> Option<String> {
 
 /// Whether a value has at most [`LARGEST_INPUT`] bytes as compact JSON.
 fn fits(value: &Value) -> bool {
-    serde_json::to_writer(Allowance(LARGEST_INPUT), value).is_ok()
+    // To write it costs as much as it is long; an estimate is enough for nearly all.
+    most_bytes(value) <= LARGEST_INPUT || serde_json::to_writer(Allowance(LARGEST_INPUT), value).is_ok()
+}
+
+/// No fewer bytes than a value has as compact JSON.
+fn most_bytes(value: &Value) -> usize {
+    /// The longest number, `-1.7976931348623157e308`, and more.
+    const NUMBER: usize = 32;
+    // A byte is at most `\u0000`; quotes and a comma or colon stand around.
+    let text = |text: &str| text.len() * 6 + 3;
+    match value {
+        Value::Null | Value::Bool(_) => 6,
+        Value::Number(_) => NUMBER,
+        Value::String(string) => text(string),
+        Value::Array(items) => 3 + items.iter().map(most_bytes).sum::<usize>(),
+        Value::Object(object) => 3 + object.iter().map(|(key, value)| text(key) + most_bytes(value)).sum::<usize>(),
+    }
 }
 
 /// Takes so many bytes and no more, and keeps none.

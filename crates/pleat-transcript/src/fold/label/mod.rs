@@ -1,4 +1,4 @@
-//! Labels: one line that says what a call does (spec/fold.md, section 6).
+//! Labels: one line that says what a call does (docs/spec/fold.md, section 6).
 
 mod argument;
 mod path;
@@ -9,7 +9,10 @@ use super::text::{is_blank, one_line};
 use crate::call::Call;
 use crate::rows::Detail;
 use argument::Arguments;
-use table::{Action, FirstSought, action_of, same_word};
+use table::{FirstSought, action_of, same_word};
+
+pub(super) use argument::Argument;
+pub(super) use table::{Action, Counted, Nouns, Weight};
 
 /// How a call is named.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,58 +25,106 @@ pub struct Label {
     pub detail: Option<Detail>,
 }
 
+/// The label of a call; paths inside `root` are shown relative to it.
+pub fn label(call: &Call, root: Option<&str>) -> Label {
+    Deed::of(call, root).label()
+}
+
+/// What a call does, and to what: what its label and the headline of its group are made of.
+#[derive(Debug)]
+pub(super) enum Deed<'c> {
+    /// One of the agent's own tools whose action is known.
+    Own { action: &'static Action, target: Option<Argument> },
+    /// A tool of an MCP server; or a name that begins as one and lacks a part, in the server's place.
+    OfServer { server: &'c str, tool: Option<&'c str> },
+    /// Something is remembered or looked up; the body is never shown.
+    Memory { action: Option<&'c str>, name: Option<String> },
+    /// An own tool of no known action, in the agent's words.
+    Titled(String),
+    /// An own tool of no known action that has no title.
+    Named { name: &'c str, target: Option<Argument> },
+}
+
+impl<'c> Deed<'c> {
+    pub(super) fn of(call: &'c Call, root: Option<&'c str>) -> Self {
+        let arguments = Arguments::of(call, root);
+        let memory = |action| Self::Memory { action, name: arguments.memory_name() };
+        match server_tool(call) {
+            Some((server, tool)) if is_memory_server(server) => memory(tool),
+            Some((server, tool)) => Self::OfServer { server, tool },
+            None => match own_memory_action(call) {
+                Some(action) => memory(Some(action)),
+                None => Self::of_own_tool(call, &arguments),
+            },
+        }
+    }
+
+    fn of_own_tool(call: &'c Call, arguments: &Arguments<'c>) -> Self {
+        if let Some(action) = action_of(call.name.as_deref(), call.kind()) {
+            let target = arguments.sought(action.first).or_else(|| title_as_argument(call, action));
+            return Self::Own { action, target };
+        }
+        if let Some(title) = title(call) {
+            return Self::Titled(argument::form(title));
+        }
+        // Without a title, its name (or `Tool`) stands in the action's place.
+        let name = call.name.as_deref().filter(|name| !is_blank(name)).unwrap_or("Tool");
+        Self::Named { name, target: arguments.sought(FirstSought::Path) }
+    }
+
+    pub(super) fn label(&self) -> Label {
+        match self {
+            Self::Own { action, target } => {
+                let target = target.as_ref().map(|target| target.text.as_str());
+                Label {
+                    text: joined(&[Some(action.name), target]),
+                    progress: joined(&[Some(action.running), target]),
+                    detail: None,
+                }
+            }
+            Self::OfServer { server, tool } => Label::plain(joined(&[Some(server), *tool])),
+            Self::Memory { action, name } => Label {
+                detail: Some(Detail::Memory),
+                ..Label::plain(joined(&[Some("Memory"), *action, name.as_deref()]))
+            },
+            Self::Titled(title) => Label::plain(title.clone()),
+            Self::Named { name, target } => {
+                Label::plain(joined(&[Some(name), target.as_ref().map(|target| target.text.as_str())]))
+            }
+        }
+    }
+}
+
 impl Label {
     fn plain(text: String) -> Self {
         Self { progress: text.clone(), text, detail: None }
     }
 }
 
-/// The label of a call; paths inside `root` are shown relative to it.
-pub fn label(call: &Call, root: Option<&str>) -> Label {
-    match Tool::of(call) {
-        Tool::OfServer { server, tool } if is_memory_server(server) => memory(tool, call, root),
-        Tool::OfServer { server, tool } => Label::plain(joined(&[Some(server), tool])),
-        Tool::BrokenServerName(name) => Label::plain(joined(&[Some(name)])),
-        Tool::Own => match own_memory_action(call) {
-            Some(action) => memory(Some(action), call, root),
-            None => own(call, root),
-        },
+/// The server and the tool where a call uses one of an MCP server. A name that begins as a server's and lacks a part
+/// is shown unchanged, alone, so it stands in the server's place.
+fn server_tool(call: &Call) -> Option<(&str, Option<&str>)> {
+    let name = call.name.as_deref().filter(|name| !is_blank(name));
+    if let Some(server) = call.server.as_deref().filter(|server| !is_blank(server)) {
+        return Some((server, name));
     }
-}
-
-/// Whose tool a call uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tool<'c> {
-    /// A tool of an MCP server.
-    OfServer { server: &'c str, tool: Option<&'c str> },
-    /// A name that begins as a server's tool and lacks a part: shown unchanged.
-    BrokenServerName(&'c str),
-    /// A tool of the agent itself.
-    Own,
-}
-
-impl<'c> Tool<'c> {
-    fn of(call: &'c Call) -> Self {
-        let name = call.name.as_deref().filter(|name| !is_blank(name));
-        if let Some(server) = call.server.as_deref().filter(|server| !is_blank(server)) {
-            return Self::OfServer { server, tool: name };
-        }
-        let Some((name, rest)) = name.and_then(|name| Some((name, name.strip_prefix("mcp__")?))) else {
-            return Self::Own;
-        };
-        match rest.split_once("__") {
-            Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
-                Self::OfServer { server, tool: Some(tool) }
-            }
-            Some(_) | None => Self::BrokenServerName(name),
-        }
+    let (name, rest) = name.and_then(|name| Some((name, name.strip_prefix("mcp__")?)))?;
+    match rest.split_once("__") {
+        Some((server, tool)) if !server.is_empty() && !tool.is_empty() => Some((server, Some(tool))),
+        Some(_) | None => Some((name, None)),
     }
 }
 
 /// The parts that are there, in one line.
 fn joined(parts: &[Option<&str>]) -> String {
-    let parts: Vec<_> = parts.iter().flatten().map(|part| one_line(part)).collect();
-    parts.join(" · ")
+    let mut line = String::with_capacity(64);
+    for part in parts.iter().flatten() {
+        if !line.is_empty() {
+            line.push_str(" · ");
+        }
+        line.push_str(&one_line(part));
+    }
+    line
 }
 
 fn is_memory_server(server: &str) -> bool {
@@ -87,31 +138,8 @@ fn own_memory_action(call: &Call) -> Option<&'static str> {
     ACTIONS.iter().find(|(tool, _)| same_word(tool, name)).map(|(_, action)| *action)
 }
 
-/// `Memory · action · name`, never the body.
-fn memory(action: Option<&str>, call: &Call, root: Option<&str>) -> Label {
-    let name = Arguments::of(call, root).memory_name();
-    let text = joined(&[Some("Memory"), action, name.as_deref()]);
-    Label { progress: text.clone(), text, detail: Some(Detail::Memory) }
-}
-
-/// The label of one of the agent's own tools.
-fn own(call: &Call, root: Option<&str>) -> Label {
-    let arguments = Arguments::of(call, root);
-    match action_of(call.name.as_deref(), call.kind()) {
-        Some(action) => {
-            let detail = arguments.sought(action.first).or_else(|| title_as_argument(call, action));
-            Label {
-                text: joined(&[Some(action.name), detail.as_deref()]),
-                progress: joined(&[Some(action.running), detail.as_deref()]),
-                detail: None,
-            }
-        }
-        None => Label::plain(unknown_tool(call, &arguments)),
-    }
-}
-
 /// Some agents send no input: then the title says what is done, unless it only repeats what the label says already.
-fn title_as_argument(call: &Call, action: &Action) -> Option<String> {
+fn title_as_argument(call: &Call, action: &Action) -> Option<Argument> {
     if call.input.as_ref().is_some_and(|input| !input.is_null()) {
         return None;
     }
@@ -119,21 +147,11 @@ fn title_as_argument(call: &Call, action: &Action) -> Option<String> {
     let bare = title.replace(char::is_whitespace, "");
     let repeats = |word: &str| same_word(&bare, &word.replace(char::is_whitespace, ""));
     let repeated = repeats(action.name) || call.name.as_deref().is_some_and(repeats);
-    (!repeated).then(|| argument::form(title))
+    (!repeated).then(|| Argument { text: argument::form(title), is_path: false })
 }
 
 fn title(call: &Call) -> Option<&str> {
     call.title.as_deref().filter(|title| !is_blank(title))
-}
-
-/// The agent's title alone; without one, its name (or `Tool`) in the action's place.
-fn unknown_tool(call: &Call, arguments: &Arguments) -> String {
-    if let Some(title) = title(call) {
-        return argument::form(title);
-    }
-    let name = call.name.as_deref().filter(|name| !is_blank(name)).unwrap_or("Tool");
-    let detail = arguments.sought(FirstSought::Path);
-    joined(&[Some(name), detail.as_deref()])
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Paths as labels show them (spec/fold.md, section 6).
+//! Paths as labels show them (docs/spec/fold.md, section 6).
 
 use super::argument::LONGEST_ARGUMENT;
 use crate::fold::text::{is_blank, last_characters, one_line};
@@ -49,6 +49,7 @@ mod tests {
         shown(path, Some("/home/me/app"))
     }
 
+    /// Rule: fold 6.7
     #[test]
     fn the_root_in_any_spelling_is_the_folders_name() {
         for path in ["/home/me/app", "/home/me/app/", "/home/me/app/.", ".", "./", "/home/me/app/./", " . "] {
@@ -57,6 +58,7 @@ mod tests {
         assert_eq!(shown("/home/me/app", Some("/home/me/app/")), "app");
     }
 
+    /// Rule: fold 6.7
     #[test]
     fn a_root_without_a_name_is_shown_whole() {
         assert_eq!(shown("/", Some("/")), "/");
@@ -65,6 +67,7 @@ mod tests {
         assert_eq!(shown("./", None), "./");
     }
 
+    /// Rule: fold 6.7
     #[test]
     fn paths_inside_are_relative_and_others_as_stored() {
         assert_eq!(in_app("/home/me/app//src/./a.rs"), "src/./a.rs");
@@ -75,6 +78,7 @@ mod tests {
         assert_eq!(shown(r"C:\me\app\src\a.rs", Some(r"C:\me\app")), r"src\a.rs");
     }
 
+    /// Rule: fold 6.8
     #[test]
     fn a_long_path_keeps_its_end() {
         let path = shown(&format!("/{}/a.rs", "x".repeat(300)), None);

@@ -1,4 +1,4 @@
-//! Shell wrappers: `bash -lc "cargo test"` is shown as `cargo test` (spec/fold.md, section 6).
+//! Shell wrappers: `bash -lc "cargo test"` is shown as `cargo test` (docs/spec/fold.md, section 6).
 
 use crate::fold::text::is_blank;
 use std::borrow::Cow;
@@ -73,6 +73,7 @@ mod tests {
         command_inside(words, args).map(Cow::into_owned)
     }
 
+    /// Rule: fold 6.6
     #[test]
     fn a_wrapper_may_be_spread_over_command_and_args() {
         for (words, args) in [
@@ -87,6 +88,7 @@ mod tests {
         }
     }
 
+    /// Rule: fold 6.6
     #[test]
     fn what_has_more_or_less_than_one_last_word_is_no_wrapper() {
         for (words, args) in [
@@ -106,6 +108,7 @@ mod tests {
         }
     }
 
+    /// Rule: fold 6.6
     #[test]
     fn double_quotes_free_what_a_shell_escapes_there_and_single_ones_nothing() {
         assert_eq!(inside(&[r#"bash -c "a \"b\" \$c \`d\` \\ \n""#], &[]).as_deref(), Some(r#"a "b" $c `d` \ \n"#));

@@ -15,6 +15,7 @@ fn text_of(call: Value) -> String {
     label_of(call).text
 }
 
+/// Rule: fold 6.1
 #[test]
 fn names_are_compared_without_case_underscores_and_hyphens() {
     for name in ["ReadFile", "read-file", "READ_FILE", "re_ad_fi-le"] {
@@ -23,6 +24,7 @@ fn names_are_compared_without_case_underscores_and_hyphens() {
     assert_eq!(text_of(json!({"name": "read file"})), "read file");
 }
 
+/// Rule: fold 6.1, fold 6.2
 #[test]
 fn a_name_wins_over_the_kind_unless_files_change_and_its_argument_is_no_path() {
     assert_eq!(text_of(json!({"name": "Task", "kind": "think"})), "Run sub-agent");
@@ -32,6 +34,7 @@ fn a_name_wins_over_the_kind_unless_files_change_and_its_argument_is_no_path() {
     assert_eq!(text_of(json!({"name": "Grep", "kind": "delete"})), "Delete file");
 }
 
+/// Rule: fold 6.4, fold 6.5
 #[test]
 fn the_rest_of_the_arguments_follow_in_their_order() {
     let input = json!({"prompt": "p", "url": "u", "cmd": "c", "query": "q"});
@@ -42,6 +45,7 @@ fn the_rest_of_the_arguments_follow_in_their_order() {
     assert_eq!(text_of(json!({"kind": "execute", "input": {"command": " ", "cmd": "ls"}})), "Run command · ls");
 }
 
+/// Rule: fold 6.4, fold 6.5
 #[test]
 fn only_commands_are_read_from_arrays() {
     assert_eq!(text_of(json!({"kind": "execute", "input": {"cmd": ["", "ls", 7, "-l"]}})), "Run command · ls -l");
@@ -49,6 +53,7 @@ fn only_commands_are_read_from_arrays() {
     assert_eq!(text_of(json!({"kind": "search", "input": {"pattern": ["a"], "query": "b"}})), "Search files · b");
 }
 
+/// Rule: fold 6.4, fold 6.5
 #[test]
 fn a_blank_location_or_diff_is_passed_over() {
     let call = json!({"kind": "edit", "locations": [{"path": " "}, {"path": "no"}],
@@ -56,6 +61,7 @@ fn a_blank_location_or_diff_is_passed_over() {
     assert_eq!(text_of(call), "Edit file · a.rs");
 }
 
+/// Rule: fold 6.12
 #[test]
 fn the_title_is_the_argument_only_without_an_input() {
     assert_eq!(text_of(json!({"kind": "edit", "title": "Patch the parser"})), "Edit file · Patch the parser");
@@ -64,6 +70,7 @@ fn the_title_is_the_argument_only_without_an_input() {
     assert_eq!(text_of(json!({"kind": "edit", "name": "my edit", "title": "My_Edit"})), "Edit file");
 }
 
+/// Rule: fold 6.14, fold 6.15
 #[test]
 fn a_server_is_shown_as_stored_and_alone_without_a_tool() {
     assert_eq!(text_of(json!({"server": "linear", "title": "T"})), "linear");
@@ -73,6 +80,7 @@ fn a_server_is_shown_as_stored_and_alone_without_a_tool() {
     assert_eq!(text_of(json!({"name": "MCP__a__b"})), "MCP__a__b");
 }
 
+/// Rule: fold 6.16
 #[test]
 fn memory_has_its_own_form_and_detail() {
     let own = label_of(json!({"name": "SaveMemory", "input": {"memory_name": " a\nb "}}));
@@ -82,6 +90,7 @@ fn memory_has_its_own_form_and_detail() {
     assert_eq!(text_of(json!({"name": "mcp__memory"})), "mcp__memory");
 }
 
+/// Rule: fold 6.13
 #[test]
 fn an_unknown_tool_stands_in_the_actions_place() {
     assert_eq!(text_of(json!({"name": " ", "title": ""})), "Tool");
@@ -89,6 +98,7 @@ fn an_unknown_tool_stands_in_the_actions_place() {
     assert_eq!(text_of(json!({"kind": "strange", "locations": [{"path": "/home/me/app/a"}]})), "Tool · a");
 }
 
+/// Rule: fold 6.11
 #[test]
 fn an_input_of_64_kib_is_read_and_a_larger_one_is_not() {
     // {"command":"ls","x":"…"}
