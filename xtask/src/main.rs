@@ -1,10 +1,11 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bless` and `cargo xtask bench`.
+//! The project's own commands: `cargo xtask test`, `bless`, `bench` and `spec`.
 
 mod bench;
 mod bless;
 mod command;
 mod install;
 mod paths;
+mod spec;
 mod test;
 
 use command::Failure;
@@ -15,7 +16,8 @@ Usage: cargo xtask COMMAND
 
   test    install what is missing, then format, clippy, tests, docs, release build and browser tests
   bless   run the tests and accept every snapshot as it is now
-  bench   print the aims and what this machine measures, side by side
+  bench   print the aims and what this machine measures, side by side; `bench core`: of record and fold alone
+  spec    list the rules of docs/spec with the tests that name each; a rule without a test fails
 ";
 
 fn main() -> ExitCode {
@@ -34,6 +36,8 @@ fn run(words: &[String]) -> Result<(), Failure> {
         ["test"] => test::run(),
         ["bless"] => bless::run(),
         ["bench"] => bench::run(),
+        ["bench", "core"] => bench::run_core(),
+        ["spec"] => spec::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             Ok(())

@@ -18,6 +18,7 @@ fn run_steps(report: &mut Report) -> Result<(), Failure> {
     let tools = report.step("install what is missing", install::browser_tools)?;
     report.cargo_step("format", &["fmt", "--all", "--check"])?;
     report.cargo_step("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    report.step("rules have tests", crate::spec::check)?;
     run_rust_tests(report)?;
     report.step("docs", || {
         let mut docs = command::cargo(["doc", "--workspace", "--no-deps"]);

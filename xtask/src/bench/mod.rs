@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: what the aims are and what this machine measures. A miss is shown, never a failure.
 
+mod core;
 mod http;
 mod server;
 mod table;
@@ -26,10 +27,17 @@ pub(crate) fn run() -> Result<(), Failure> {
     command::succeed(&mut command::cargo(["build", "--release", "--package", "pleat"]))?;
     let binary = paths::release_binary()?;
     let mut figures = outside_figures(&binary)?;
-    let turns = turns::measure().map(|measured| figures.extend(measured));
+    let rest = turns::measure().map(|measured| figures.extend(measured));
+    let rest = rest.and_then(|()| core::measure().map(|measured| figures.extend(measured)));
     // What was measured is shown, also where the rest could not be.
     print!("{}", table::table(&figures));
-    turns
+    rest
+}
+
+/// Measures record and fold alone, and prints the table.
+pub(crate) fn run_core() -> Result<(), Failure> {
+    print!("{}", table::table(&core::measure()?));
+    Ok(())
 }
 
 /// The figures that show from outside, over HTTP and `/proc`.
