@@ -25,9 +25,21 @@ pub struct Replayed {
     pub last_error: Option<String>,
 }
 
+/// What is done to a session's record before each event.
+pub type Between = fn(&mut SessionRecord, &Document);
+
 /// Replays the lines of a trace. Only an error of reading the file ends it early.
 pub fn replay(lines: impl Iterator<Item = Result<TraceLine, TraceError>>) -> Result<Replayed, TraceError> {
-    let mut replay = TraceReplay::default();
+    replay_with(lines, |_, _| {})
+}
+
+/// Replays the lines of a trace, and does something to the record between any two events. So it can be shown that a
+/// record may be put away and rebuilt at any moment.
+pub fn replay_with(
+    lines: impl Iterator<Item = Result<TraceLine, TraceError>>,
+    between: Between,
+) -> Result<Replayed, TraceError> {
+    let mut replay = TraceReplay::new(between);
     let mut remarks = Vec::new();
     for line in lines {
         match line {
@@ -44,8 +56,8 @@ pub fn replay(lines: impl Iterator<Item = Result<TraceLine, TraceError>>) -> Res
     Ok(Replayed { documents, remarks, last_error: replay.last_error })
 }
 
-#[derive(Default)]
 struct TraceReplay {
+    between: Between,
     sessions: Vec<ReplayedSession>,
     process: AgentProcess,
     /// How many processes there were: ids of requests start anew with each.
@@ -116,6 +128,18 @@ impl ReplayedSession {
 }
 
 impl TraceReplay {
+    fn new(between: Between) -> Self {
+        Self {
+            between,
+            sessions: Vec::new(),
+            process: AgentProcess::default(),
+            processes: 0,
+            at: 0,
+            remarks: Vec::new(),
+            last_error: None,
+        }
+    }
+
     fn line(&mut self, line: TraceLine) {
         self.at = line.at_ms;
         match line.what {
@@ -130,7 +154,7 @@ impl TraceReplay {
     }
 
     fn note(&mut self, note: &Value) {
-        if note.get("event").is_some() || note.get("agent_exit").is_some() {
+        if tells_of_an_end(note) {
             self.process_gone();
         }
     }
@@ -161,7 +185,13 @@ impl TraceReplay {
 
     fn client_asks(&mut self, method: &str, id: String, params: &Value) {
         let asked = match (method, session_id(params)) {
-            ("initialize", _) => Asked::Initialize,
+            ("initialize", _) => {
+                if !self.process.asked.is_empty() || self.process.agent.is_some() {
+                    // Each process is greeted once: this is the next one.
+                    self.process_gone();
+                }
+                Asked::Initialize
+            }
             ("session/new", _) => {
                 Asked::NewSession { cwd: params.get("cwd").and_then(Value::as_str).map(str::to_owned) }
             }
@@ -170,6 +200,11 @@ impl TraceReplay {
                 self.open(session.clone(), cwd);
                 self.happened_in(Some(&session), Event::ReplayBegins);
                 Asked::LoadSession { session }
+            }
+            ("session/resume", Some(session)) => {
+                let cwd = params.get("cwd").and_then(Value::as_str).map(str::to_owned);
+                self.open(session, cwd);
+                Asked::Other
             }
             ("session/prompt", Some(session)) => {
                 self.finish_replay(&session);
@@ -315,7 +350,14 @@ impl TraceReplay {
     fn happened_in(&mut self, id: Option<&AgentSessionId>, event: Event) {
         let at = self.at;
         if let Some(session) = self.sessions.iter_mut().find(|session| Some(&session.agent_session) == id) {
+            (self.between)(&mut session.record, &session.document);
             session.apply(event, at);
         }
     }
+}
+
+/// Whether a recorder's note says that the agent's process is gone. It notes other things too.
+fn tells_of_an_end(note: &Value) -> bool {
+    let event = note.get("event").and_then(Value::as_str).unwrap_or_default();
+    note.get("agent_exit").is_some() || event.starts_with("SIGKILL") || event.contains("a new one is started")
 }

@@ -1,6 +1,8 @@
 //! Changes that are not committed yet, and when they will be.
 
 use pleat_transcript::change::Change;
+use pleat_transcript::record::Superseding;
+use pleat_transcript::session::Millis;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -12,11 +14,13 @@ pub(crate) struct Pending {
     changes: Vec<Change>,
     urgent: bool,
     committed_at: Instant,
+    /// Values that supersede each other wait here.
+    superseding: Superseding,
 }
 
 impl Pending {
     pub(crate) fn new() -> Self {
-        Self { changes: Vec::new(), urgent: false, committed_at: Instant::now() }
+        Self { changes: Vec::new(), urgent: false, committed_at: Instant::now(), superseding: Superseding::default() }
     }
 
     pub(crate) fn add(&mut self, changes: Vec<Change>) {
@@ -29,16 +33,28 @@ impl Pending {
         self.urgent
     }
 
-    /// When what is there must be committed.
-    pub(crate) fn commit_at(&self) -> Option<Instant> {
-        (!self.changes.is_empty()).then(|| self.committed_at + TEXT_INTERVAL)
+    /// When what is there must be committed; `now` is the time in milliseconds.
+    pub(crate) fn commit_at(&self, now: Millis) -> Option<Instant> {
+        let text = (!self.changes.is_empty()).then(|| self.committed_at + TEXT_INTERVAL);
+        let superseding = self.superseding.due_at().map(|due| {
+            let wait = u64::try_from(due - now).unwrap_or_default();
+            Instant::now() + Duration::from_millis(wait)
+        });
+        text.into_iter().chain(superseding).min()
     }
 
-    /// Everything, to be committed now.
-    pub(crate) fn take(&mut self) -> Vec<Change> {
+    /// What is to be committed now.
+    pub(crate) fn take(&mut self, now: Millis) -> Vec<Change> {
         self.urgent = false;
         self.committed_at = Instant::now();
-        std::mem::take(&mut self.changes)
+        let changes = std::mem::take(&mut self.changes);
+        self.superseding.take(changes, now)
+    }
+
+    /// Lets nothing wait any more: what follows is the last commit.
+    pub(crate) fn hurry(&mut self) {
+        let waiting = self.superseding.take(std::mem::take(&mut self.changes), Millis::MAX);
+        self.changes = waiting;
     }
 }
 

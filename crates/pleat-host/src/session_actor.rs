@@ -19,7 +19,7 @@ use pleat_store::{Durability, Store, StoreError};
 use pleat_transcript::document::Document;
 use pleat_transcript::event::{Event, PermissionOutcome, PromptAnswer, PromptKey};
 use pleat_transcript::ids::{PermissionId, SessionId};
-use pleat_transcript::record::{SessionRecord, coalesce};
+use pleat_transcript::record::SessionRecord;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -129,7 +129,7 @@ impl SessionActor {
     ) -> Result<Option<oneshot::Sender<()>>, StoreError> {
         let mut lines = Vec::new();
         loop {
-            let commit_at = self.pending.commit_at();
+            let commit_at = self.pending.commit_at(now());
             let stop_by = self.stop_by;
             let open_by = self
                 .link
@@ -141,6 +141,7 @@ impl SessionActor {
                     None => return Ok(None),
                     Some(Command::ShutDown { done }) => {
                         self.agent_gone("Pleat was stopped while the agent was at work.");
+                        self.pending.hurry();
                         self.commit(Durability::Person).await?;
                         return Ok(Some(done));
                     }
@@ -298,7 +299,7 @@ impl SessionActor {
 
     /// Stores what is pending, then tells.
     async fn commit(&mut self, durability: Durability) -> Result<(), StoreError> {
-        let changes = coalesce(self.pending.take());
+        let changes = self.pending.take(now());
         if !changes.is_empty() {
             let revision = self.store.commit(self.session.clone(), changes, now(), durability).await?;
             self.hub.publish(&self.session, revision);

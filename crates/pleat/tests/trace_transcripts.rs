@@ -3,6 +3,8 @@
 //! The traces are those of `pleat-acp`. Long lines and long texts are cut in their middle, with a note of how much is
 //! left out.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;

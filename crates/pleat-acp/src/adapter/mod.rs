@@ -29,6 +29,9 @@ pub struct Adapter {
     terminals: HashMap<String, ClientTerminal>,
 }
 
+/// A dialect's mark ends the agent's own text; sub-agents' texts have none.
+const TEXT_ENDED: Event = Event::TextEnded { parent: None };
+
 /// An event, and the session it happened in.
 pub type SessionEvent = (AgentSessionId, Event);
 
@@ -65,17 +68,19 @@ impl Adapter {
     pub fn update(&mut self, params: &Value, replaying: bool) -> Vec<SessionEvent> {
         let (Some(session), Some(update)) = (session_id(params), params.get("update")) else { return Vec::new() };
         if replaying && self.dialect.drops_replayed(update) {
-            return Vec::new();
+            // It stood between two texts all the same.
+            return vec![(session, TEXT_ENDED)];
         }
         let Some(kind) = update.get("sessionUpdate").and_then(Value::as_str) else { return Vec::new() };
         if let Some(events) = self.sub_agents.take(&session, kind, update) {
             return events;
         }
+        let ends = self.dialect.text_ends(update, replaying);
         let parent = self.dialect.parent(update);
         let (session, parent, mut events) = self.sub_agents.place(session, parent);
         let said = match kind {
-            "agent_message_chunk" => self.chunk(Channel::Message, update, parent),
-            "agent_thought_chunk" => self.chunk(Channel::Thinking, update, parent),
+            "agent_message_chunk" => chunk(Channel::Message, update, parent),
+            "agent_thought_chunk" => chunk(Channel::Thinking, update, parent),
             "user_message_chunk" if parent.is_none() => user_chunk(update),
             "tool_call" => self.call(&session, update, true, parent),
             "tool_call_update" => self.call(&session, update, false, parent),
@@ -85,7 +90,9 @@ impl Adapter {
             // Modes, commands and configuration make no message; kinds that we do not know are kept in the wire log.
             _ => Vec::new(),
         };
-        events.extend(said.into_iter().map(|event| (session.clone(), event)));
+        let before = ends.before.then_some(TEXT_ENDED);
+        let after = ends.after.then_some(TEXT_ENDED);
+        events.extend(before.into_iter().chain(said).chain(after).map(|event| (session.clone(), event)));
         events
     }
 
@@ -113,27 +120,6 @@ impl Adapter {
         let mut report = pleat_transcript::event::CallReport::new(call);
         report.terminal = Some(terminal.report());
         vec![(session, Event::Call(Box::new(report)))]
-    }
-
-    fn chunk(&mut self, channel: Channel, update: &Value, parent: Option<AgentCallId>) -> Vec<Event> {
-        let Some(content) = update.get("content") else { return Vec::new() };
-        let message_id = text_at(update, "messageId");
-        let mut events = Vec::new();
-        match read_content(content, message_id.clone()) {
-            Some(Content::Text(text)) => {
-                let ends = self.dialect.text_ends(update, &text);
-                if ends.before {
-                    events.push(Event::TextEnded { parent: parent.clone() });
-                }
-                events.push(Event::Text(TextChunk { channel, text, message_id, parent: parent.clone() }));
-                if ends.after {
-                    events.push(Event::TextEnded { parent });
-                }
-            }
-            Some(Content::Media(media)) => events.push(Event::Media { media, parent }),
-            None => {}
-        }
-        events
     }
 
     fn call(
@@ -194,6 +180,16 @@ pub fn session_id(params: &Value) -> Option<AgentSessionId> {
 
 pub(crate) fn text_at(value: &Value, key: &str) -> Option<String> {
     value.get(key)?.as_str().map(str::to_owned)
+}
+
+fn chunk(channel: Channel, update: &Value, parent: Option<AgentCallId>) -> Vec<Event> {
+    let message_id = text_at(update, "messageId");
+    let content = update.get("content").and_then(|content| read_content(content, message_id.clone()));
+    let event = content.map(|content| match content {
+        Content::Text(text) => Event::Text(TextChunk { channel, text, message_id, parent }),
+        Content::Media(media) => Event::Media { media, parent },
+    });
+    event.into_iter().collect()
 }
 
 fn user_chunk(update: &Value) -> Vec<Event> {

@@ -1,9 +1,12 @@
 //! Claude Code through `claude-agent-acp`.
 
-use super::Dialect;
+use super::{Dialect, TextEnds};
 use pleat_transcript::event::CallReport;
 use pleat_transcript::ids::AgentCallId;
 use serde_json::Value;
+
+/// What the adapter's own warnings begin with. They have no `messageId`, as all text of the model has.
+const WARNING: &str = "**Warning:** ";
 
 pub(super) struct Claude;
 
@@ -17,5 +20,11 @@ impl Dialect for Claude {
     /// A call that Stop kept from running, or ended, says so beside its status.
     fn correct(&mut self, report: &mut CallReport, call: &Value) {
         report.aborted = call.pointer("/_meta/claudeCode/nonExecutionKind").is_some();
+    }
+
+    fn text_ends(&self, update: &Value, _replaying: bool) -> TextEnds {
+        let text = update.pointer("/content/text").and_then(Value::as_str).unwrap_or_default();
+        let warns = update.get("messageId").is_none() && text.starts_with(WARNING);
+        TextEnds { before: warns, after: warns }
     }
 }

@@ -5,9 +5,11 @@
 
 mod claude;
 mod codex;
+mod codex_zed;
 mod copilot;
 mod fast_agent;
 mod gemini;
+mod kept_diffs;
 mod kimi;
 mod opencode;
 mod qwen;
@@ -28,8 +30,9 @@ pub(crate) trait Dialect: Send {
     /// Makes a mention of a call true where the agent's words are not.
     fn correct(&mut self, _report: &mut CallReport, _call: &Value) {}
 
-    /// Whether a text chunk is a mark that the text before it, or with it, is over (spec/record.md, Text 2).
-    fn text_ends(&self, _update: &Value, _text: &str) -> TextEnds {
+    /// Whether an update is a mark that the text before it, or with it, is over (spec/record.md, Text 2). `replaying`: in a
+    /// replay it may mean another thing.
+    fn text_ends(&self, _update: &Value, _replaying: bool) -> TextEnds {
         TextEnds::default()
     }
 
@@ -47,10 +50,15 @@ pub(crate) trait Dialect: Send {
 /// Where a text is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct TextEnds {
-    /// Before this chunk.
+    /// Before this update.
     pub(crate) before: bool,
-    /// After it.
+    /// With it.
     pub(crate) after: bool,
+}
+
+/// Whether a mention of a call is the `toolCall` of a permission request, and no update.
+fn is_request(call: &Value) -> bool {
+    call.get("sessionUpdate").is_none()
 }
 
 /// The protocol, without oddities.
@@ -63,11 +71,12 @@ pub(crate) fn dialect_of(agent: Option<&str>) -> Box<dyn Dialect> {
     match agent {
         Some("@agentclientprotocol/claude-agent-acp" | "@zed-industries/claude-code-acp") => Box::new(claude::Claude),
         Some("@agentclientprotocol/codex-acp") => Box::new(codex::Codex),
+        Some("codex-acp") => Box::new(codex_zed::CodexZed),
         Some("Copilot") => Box::new(copilot::Copilot::default()),
         Some("fast-agent-acp") => Box::new(fast_agent::FastAgent::default()),
-        Some("gemini-cli") => Box::new(gemini::Gemini),
+        Some("gemini-cli") => Box::new(gemini::Gemini::default()),
         Some("Kimi Code CLI") => Box::new(kimi::Kimi::default()),
-        Some("OpenCode") => Box::new(opencode::OpenCode),
+        Some("OpenCode") => Box::new(opencode::OpenCode::default()),
         Some("qwen-code") => Box::new(qwen::Qwen),
         Some("@mistralai/mistral-vibe") => Box::new(vibe::Vibe),
         Some(_) | None => Box::new(Plain),

@@ -15,7 +15,8 @@ impl Dialect for Qwen {
     }
 
     /// After each reply of the model it sends an empty chunk with the usage.
-    fn text_ends(&self, update: &Value, text: &str) -> TextEnds {
-        TextEnds { before: false, after: text.is_empty() && update.pointer("/_meta/usage").is_some() }
+    fn text_ends(&self, update: &Value, _replaying: bool) -> TextEnds {
+        let empty = update.pointer("/content/text").and_then(Value::as_str) == Some("");
+        TextEnds { before: false, after: empty && update.pointer("/_meta/usage").is_some() }
     }
 }

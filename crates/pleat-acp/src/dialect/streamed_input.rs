@@ -1,7 +1,7 @@
 //! Inputs that are streamed as content: what Kimi and fast-agent share.
 //!
 //! While the model writes a call's arguments, both send the raw JSON as far as it goes as the call's `content`, whole
-//! again with each token. It is no output, and the input comes whole in `rawInput` afterwards.
+//! again with each token, and Kimi once more beside the whole `rawInput`. It is no output.
 
 use pleat_transcript::event::CallReport;
 use pleat_transcript::ids::AgentCallId;
@@ -16,19 +16,24 @@ pub(super) struct StreamedInput {
 
 impl StreamedInput {
     pub(super) fn correct(&mut self, report: &mut CallReport) {
-        let brings_input = report.input.is_some();
-        let is_input = report.content.as_ref().is_some_and(|content| match content.as_slice() {
-            [block] => block.pointer("/content/text").and_then(Value::as_str).is_some_and(|text| match &report.input {
-                Some(input) => serde_json::from_str::<Value>(text).is_ok_and(|said| said == *input),
-                None => !self.whole.contains(&report.agent_id) && (text.is_empty() || text.starts_with('{')),
-            }),
-            _ => false,
-        });
-        if is_input {
-            report.content = None;
+        let growing = report.input.is_none() && !self.whole.contains(&report.agent_id);
+        if let Some(content) = &mut report.content {
+            content.retain(|block| match (text_of(block), &report.input) {
+                (Some(text), Some(input)) => !is_json_of(text, input),
+                (Some(text), None) => !(growing && (text.is_empty() || text.starts_with('{'))),
+                (None, _) => true,
+            });
         }
-        if brings_input {
+        if report.input.is_some() {
             self.whole.insert(report.agent_id.clone());
         }
     }
+}
+
+fn text_of(block: &Value) -> Option<&str> {
+    block.pointer("/content/text")?.as_str()
+}
+
+fn is_json_of(text: &str, input: &Value) -> bool {
+    text.starts_with('{') && serde_json::from_str::<Value>(text).is_ok_and(|said| said == *input)
 }

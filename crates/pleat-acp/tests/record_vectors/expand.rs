@@ -118,9 +118,9 @@ impl Expander {
     fn said(&mut self, line: &Value, number: u64, session: &str) {
         let (client, agent) = ("client->agent", "agent->client");
         if let Some(prompt) = line.get("prompt") {
-            let blocks = match prompt {
-                Value::String(text) => json!([{"type": "text", "text": text}]),
-                blocks => blocks.clone(),
+            let blocks = match prompt.as_str() {
+                Some(text) => json!([{"type": "text", "text": text}]),
+                None => prompt.clone(),
             };
             let id = self.ask("session/prompt", json!({"sessionId": session, "prompt": blocks}));
             self.prompts.entry(number).or_default().push_back(id);

@@ -1,5 +1,8 @@
 //! The vectors of spec/record.md, each as its own test, from the copies in `tests/vectors/record/`.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
+#![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without a reference")]
+
 mod expand;
 mod matching;
 
@@ -7,7 +10,7 @@ use expand::expand;
 use matching::{assert_matches, assert_shows};
 use pleat_acp::trace;
 use pleat_acp::trace_replay::replay;
-use pleat_transcript::document::Window;
+use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::fold;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -21,12 +24,10 @@ fn check(name: &str) {
     let vector: Value = serde_json::from_str(&text).unwrap();
     let lines = expand(&vector).join("\n") + "\n";
     let replayed = replay(trace::read(lines.as_bytes())).unwrap();
-    let documents: Vec<Value> = replayed.documents.iter().map(|document| document.to_json()).collect();
+    let documents: Vec<Value> = replayed.documents.iter().map(Document::to_json).collect();
     let printed = documents.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-    let expected = match &vector["expect"] {
-        Value::Array(documents) => documents.clone(),
-        document => vec![document.clone()],
-    };
+    let expected = &vector["expect"];
+    let expected = expected.as_array().cloned().unwrap_or_else(|| vec![expected.clone()]);
     assert_eq!(documents.len(), expected.len(), "{name}: documents\n{printed}");
     for (expected, document) in expected.iter().zip(&documents) {
         assert_matches(expected, document, name);

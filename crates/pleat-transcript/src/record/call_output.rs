@@ -31,9 +31,14 @@ pub(super) enum OutputChange {
 }
 
 impl OutputPieces {
+    /// Whether nothing was said: a reference to a terminal that never spoke says nothing.
     pub(super) fn is_empty(&self) -> bool {
-        self.content.is_empty()
-            && self.raw.is_none()
+        self.shows_only_raw() && self.raw.is_none()
+    }
+
+    /// Whether there is nothing to show but raw output.
+    fn shows_only_raw(&self) -> bool {
+        self.content.iter().all(|block| is_type(block, "terminal"))
             && self.terminal.as_ref().is_none_or(|terminal| terminal.output.is_empty() && terminal.exit.is_none())
     }
 
@@ -46,6 +51,14 @@ impl OutputPieces {
         Self { content: output.to_vec(), terminal, raw: None }
     }
 
+    /// These pieces, unless what they show says as much.
+    pub(super) fn unless_as_stored(&self) -> Option<Self> {
+        let refers_to_terminal = self.content.iter().any(|block| is_type(block, "terminal"));
+        let hides_terminal = if self.terminal.is_some() { !self.shows_terminal() } else { refers_to_terminal };
+        let may_show_raw = self.raw.is_some() && self.content.iter().all(|block| is_type(block, "terminal"));
+        (hides_terminal || may_show_raw).then(|| self.clone())
+    }
+
     /// Takes what a mention says of the output; an empty list never replaces a fuller one (Calls 3).
     pub(super) fn take(
         &mut self,
@@ -53,12 +66,12 @@ impl OutputPieces {
         terminal: Option<TerminalReport>,
         raw: Option<Vec<Value>>,
     ) -> OutputChange {
-        let shown_terminal = self.terminal.is_some();
+        let shown_terminal = self.shows_terminal();
         let mut change = OutputChange::None;
         if let Some(terminal) = terminal {
             change = self.take_terminal(terminal, shown_terminal);
         }
-        if let Some(content) = content.filter(|content| !content.is_empty()) {
+        if let Some(content) = content.filter(|content| self.may_be_replaced_by(content)) {
             let content: Vec<Value> = content.into_iter().map(truthful_diff).collect();
             if content != self.content {
                 self.content = content;
@@ -69,16 +82,23 @@ impl OutputPieces {
             && self.raw.as_ref() != Some(&raw)
         {
             self.raw = Some(raw);
-            if self.content.is_empty() && self.terminal.is_none() {
+            if self.shows_only_raw() {
                 change = OutputChange::Replaced;
             }
         }
         change
     }
 
+    /// A list that is empty, or refers to terminals that never spoke, replaces no fuller one.
+    fn may_be_replaced_by(&self, content: &[Value]) -> bool {
+        let says_nothing = self.terminal.is_none() && content.iter().all(|block| is_type(block, "terminal"));
+        !content.is_empty() && (self.content.is_empty() || !says_nothing)
+    }
+
+    /// `shown`: the terminal's block stands in the output, so that text can be appended to it.
     fn take_terminal(&mut self, report: TerminalReport, shown: bool) -> OutputChange {
+        let mut change = if self.terminal.is_some() { OutputChange::None } else { OutputChange::Replaced };
         let terminal = self.terminal.get_or_insert_default();
-        let mut change = if shown { OutputChange::None } else { OutputChange::Replaced };
         if let Some(exit) = report.exit
             && terminal.exit.as_ref() != Some(&exit)
         {
@@ -88,7 +108,11 @@ impl OutputPieces {
         match report.output {
             Some(TerminalOutput::Delta(delta)) if !delta.is_empty() => {
                 terminal.output.push_str(&delta);
-                if change == OutputChange::None { OutputChange::Appended(delta) } else { change }
+                if shown && change == OutputChange::None {
+                    OutputChange::Appended(delta)
+                } else {
+                    OutputChange::Replaced
+                }
             }
             Some(TerminalOutput::Whole(whole)) if whole != terminal.output => {
                 terminal.output = whole;
@@ -102,6 +126,11 @@ impl OutputPieces {
     /// raw output only where there is nothing else.
     pub(super) fn blocks(&self) -> Vec<Value> {
         let mut terminal = self.terminal.as_ref().filter(|terminal| !self.content_says(&terminal.output));
+        if let Some(raw) = &self.raw
+            && self.shows_only_raw()
+        {
+            return raw.clone();
+        }
         let mut blocks = Vec::new();
         for block in &self.content {
             if is_type(block, "terminal") {
@@ -111,9 +140,6 @@ impl OutputPieces {
             }
         }
         blocks.extend(terminal.map(terminal_block));
-        if blocks.is_empty() {
-            blocks.extend(self.raw.iter().flatten().cloned());
-        }
         blocks
     }
 
@@ -125,7 +151,8 @@ impl OutputPieces {
 
     /// Whether appending to the terminal block is the same as writing the output anew.
     pub(super) fn shows_terminal(&self) -> bool {
-        self.terminal.as_ref().is_some_and(|terminal| !self.content_says(&terminal.output))
+        let hidden = self.raw.is_some() && self.shows_only_raw();
+        !hidden && self.terminal.as_ref().is_some_and(|terminal| !self.content_says(&terminal.output))
     }
 }
 
@@ -219,6 +246,19 @@ mod tests {
         let diff = json!({"type": "diff", "path": "a", "oldText": null, "newText": "a\nb\n"});
         assert_eq!(count_lines(&[diff]), Some(Lines { added: 2, removed: 0 }));
         assert_eq!(count_lines(&[]), None);
+    }
+
+    #[test]
+    fn a_terminal_that_content_repeats_is_written_anew_when_it_says_more() {
+        let delta =
+            |text: &str| Some(TerminalReport { output: Some(TerminalOutput::Delta(text.to_owned())), exit: None });
+        let said = vec![json!({"type": "content", "content": {"type": "text", "text": "one"}})];
+        let mut pieces = OutputPieces::default();
+        pieces.take(Some(said.clone()), delta("one"), None);
+        assert_eq!(pieces.blocks(), said);
+        assert_eq!(pieces.take(None, delta(" two"), None), OutputChange::Replaced);
+        assert_eq!(pieces.blocks()[1]["output"], "one two");
+        assert_eq!(pieces.take(None, delta("!"), None), OutputChange::Appended("!".to_owned()));
     }
 
     #[test]

@@ -45,6 +45,14 @@ pub(super) struct TrackedCall {
     has_output: bool,
 }
 
+/// Of a call: the state before an open request and the time of that, and an output that shows less than is known of it.
+#[derive(Debug, Clone)]
+pub(super) struct UnstoredCall {
+    call: CallId,
+    asked: Option<(CallState, Millis)>,
+    output: Option<OutputPieces>,
+}
+
 impl Calls {
     pub(super) fn newest(&self, agent_id: &AgentCallId) -> Option<&TrackedCall> {
         self.by_id.get(self.newest.get(agent_id)?)
@@ -76,14 +84,36 @@ impl Calls {
         &mut self.by_id.entry(id.clone()).or_insert_with(|| TrackedCall::new(Call::new(id.clone()), None)).plan_text
     }
 
-    /// Drops inputs and outputs of calls that have ended: memory follows what is open, not the session's length.
-    pub(super) fn forget_contents(&mut self) {
+    /// Drops inputs and outputs of calls that the agent has ended, except those that are `kept`: memory follows what is
+    /// open, not the session's length. What we closed may still be added to.
+    pub(super) fn forget_contents(&mut self, kept: impl Fn(&TrackedCall) -> bool) {
         for id in std::mem::take(&mut self.recent) {
             let Some(tracked) = self.by_id.get_mut(&id) else { continue };
-            if tracked.call.state.is_unresolved() {
+            let may_change = tracked.call.state.is_unresolved() || tracked.call.closed_by_host;
+            if may_change || kept(tracked) {
                 self.recent.push(id);
             } else {
                 tracked.forget_contents();
+            }
+        }
+    }
+
+    /// What is known of the recent calls and not stored with them.
+    pub(super) fn unstored(&self) -> Vec<UnstoredCall> {
+        let recent = self.recent.iter().filter_map(|id| self.by_id.get(id));
+        let unstored = recent.map(|tracked| UnstoredCall {
+            call: tracked.call.id.clone(),
+            asked: tracked.asked,
+            output: tracked.output.unless_as_stored(),
+        });
+        unstored.filter(|each| each.asked.is_some() || each.output.is_some()).collect()
+    }
+
+    pub(super) fn take_up(&mut self, unstored: Vec<UnstoredCall>) {
+        for each in unstored {
+            if let Some(tracked) = self.by_id.get_mut(&each.call) {
+                tracked.asked = each.asked;
+                tracked.output = each.output.unwrap_or_else(|| std::mem::take(&mut tracked.output));
             }
         }
     }
@@ -267,10 +297,11 @@ impl TrackedCall {
         if output == OutputChange::Replaced {
             update.output = Some(self.output.blocks());
         }
-        self.has_output |= output != OutputChange::None;
+        let brings_output = output != OutputChange::None && !self.output.is_empty();
+        self.has_output |= brings_output;
         let status = report.status.filter(|_| place == CallPlace::Mention);
         let said = Said::of(status, report.aborted, cancelling);
-        self.take_said(said, output != OutputChange::None, at, update);
+        self.take_said(said, brings_output, at, update);
         if output != OutputChange::None && !self.call.state.is_unresolved() {
             self.count_lines(update);
         }

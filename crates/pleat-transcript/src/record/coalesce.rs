@@ -72,7 +72,7 @@ fn later<T>(field: &mut Option<T>, later: Option<T>) {
     }
 }
 
-fn merge_call(earlier: &mut CallUpdate, update: CallUpdate) {
+pub(super) fn merge_call(earlier: &mut CallUpdate, update: CallUpdate) {
     later(&mut earlier.name, update.name);
     later(&mut earlier.server, update.server);
     later(&mut earlier.kind_word, update.kind_word);

@@ -6,8 +6,10 @@
 //! replayed and an imported session give the same transcript for the same input.
 //!
 //! One file for each chapter of the specification: `rounds` and `user_text` (Text), `calls`, `call_output` and
-//! `permissions` (Calls), `plans`, `turns` (turns and the rest), `replay` and `reconcile` (what `session/load` repeats).
+//! `permissions` (Calls), `plans`, `turns` (turns and the rest), `replay`, `reconcile` and `align` (what `session/load`
+//! repeats).
 
+mod align;
 mod call_output;
 mod call_state;
 mod calls;
@@ -18,11 +20,14 @@ mod rebuild;
 mod reconcile;
 mod replay;
 mod rounds;
+mod superseding;
 mod turns;
 mod user_text;
 
 pub use call_output::count_lines;
 pub use coalesce::coalesce;
+pub use rebuild::Unstored;
+pub use superseding::Superseding;
 
 use crate::change::{Change, SessionUpdate};
 use crate::document::Document;

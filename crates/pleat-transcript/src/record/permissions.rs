@@ -25,6 +25,8 @@ impl SessionRecord {
         step: &mut Step<'_>,
     ) {
         let agent_id = report.agent_id.clone();
+        // A request of the same key was lost sight of.
+        self.expire_request(&request, step);
         self.call(report, CallPlace::Request, step);
         let Some(tracked) = self.calls.newest_mut(&agent_id) else { return };
         let permission = PermissionId::from_source(step.ids);
@@ -76,12 +78,18 @@ impl SessionRecord {
 
     /// Whatever made the requests moot: their calls return to the state before (Calls 4).
     pub(super) fn expire_requests(&mut self, step: &mut Step<'_>) {
-        for (_, open) in std::mem::take(&mut self.requests) {
-            let Some(tracked) = self.calls.get_mut(&open.call) else { continue };
-            let mut update = CallUpdate::default();
-            tracked.expire_permission(step.at, &mut update);
-            push_update(open.call, update, step);
+        let open: Vec<RequestKey> = self.requests.keys().cloned().collect();
+        for request in open {
+            self.expire_request(&request, step);
         }
+    }
+
+    fn expire_request(&mut self, request: &RequestKey, step: &mut Step<'_>) {
+        let Some(open) = self.requests.remove(request) else { return };
+        let Some(tracked) = self.calls.get_mut(&open.call) else { return };
+        let mut update = CallUpdate::default();
+        tracked.expire_permission(step.at, &mut update);
+        push_update(open.call, update, step);
     }
 
     /// The key of the request that we know by this id, where it is open.

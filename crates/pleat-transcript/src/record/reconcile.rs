@@ -1,9 +1,11 @@
 //! A replayed history beside the stored one: what is new in it (spec/record.md, "the rest" 5).
 
-use crate::call::{Call, CallState};
-use crate::change::{CallUpdate, Change};
+use super::align::{Alignment, align, rounds};
+use super::turns::title_from;
+use crate::call::CallState;
+use crate::change::{CallUpdate, Change, SessionUpdate};
 use crate::document::Document;
-use crate::ids::{CallId, MessageId, TurnId};
+use crate::ids::{CallId, TurnId};
 use crate::message::{Assistant, Body, Message, Origin, Part};
 use crate::session::{Turn, TurnState};
 use std::collections::{HashMap, HashSet};
@@ -11,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 /// What is to be added to `stored` because of `replayed`. Doing it again after that adds nothing.
 pub(super) fn reconcile(stored: &Document, replayed: &Document) -> Vec<Change> {
     if stored.session.turns.is_empty() && stored.messages.is_empty() {
-        return adopt_all(replayed);
+        return adopt_all(stored, replayed);
     }
     let (ours, theirs) = (prompts(stored), prompts(replayed));
     let mut changes = Vec::new();
@@ -70,76 +72,23 @@ fn was_interrupted(document: &Document, id: &TurnId) -> bool {
     document.session.turns.iter().any(|turn| turn.id == *id && turn.state == TurnState::Interrupted)
 }
 
-/// Something of a turn that can be aligned: a text or a call, in order. Thinking and plans are not.
-enum Item<'a> {
-    Text(&'a Message, usize, &'a str),
-    Call(&'a Call),
-}
-
-fn items<'a>(document: &'a Document, turn: &TurnId) -> Vec<(&'a MessageId, usize, Item<'a>)> {
-    let mut items = Vec::new();
-    for (message, assistant) in rounds(document, turn) {
-        for (place, part) in assistant.parts.iter().enumerate() {
-            match part {
-                Part::Text(text) => items.push((&message.id, place, Item::Text(message, place, &text.text))),
-                Part::Call(call) => items.push((&message.id, place, Item::Call(call))),
-                Part::Thinking(_) | Part::Media(_) => {}
-            }
-        }
-    }
-    items
-}
-
-fn rounds<'a>(document: &'a Document, turn: &TurnId) -> impl Iterator<Item = (&'a Message, &'a Assistant)> {
-    document.messages.iter().filter_map(move |message| match &message.body {
-        Body::Assistant(assistant) if message.turn.as_ref() == Some(turn) => Some((message, assistant)),
-        Body::Assistant(_) | Body::User(_) | Body::Tool(_) | Body::Plan(_) | Body::Notice(_) => None,
-    })
-}
-
-/// A stored turn and its replay, item by item.
+/// A stored turn and its replay.
 struct AlignedTurn<'a> {
     stored_turn: &'a TurnId,
     replayed: &'a Document,
     replayed_turn: &'a TurnId,
-    /// Calls of both, stored first.
-    calls: Vec<(&'a Call, &'a Call)>,
-    /// The place in the replay (message, part) up to which everything is known.
-    known_to: Option<(&'a MessageId, usize)>,
-    /// The rest of the stored last text.
-    rest: Option<Change>,
+    alignment: Alignment<'a>,
 }
 
 impl<'a> AlignedTurn<'a> {
     fn new(stored: &'a Document, stored_turn: &'a TurnId, replayed: &'a Document, replayed_turn: &'a TurnId) -> Self {
-        let (ours, theirs) = (items(stored, stored_turn), items(replayed, replayed_turn));
-        let mut this = Self { stored_turn, replayed, replayed_turn, calls: Vec::new(), known_to: None, rest: None };
-        let mut taken = vec![false; ours.len()];
-        let mut last = None;
-        for (place, (message, part, item)) in theirs.iter().enumerate() {
-            if let Some(found) = counterpart(item, &ours, &taken) {
-                taken[found] = true;
-                if let (Item::Call(our), Item::Call(their)) = (&ours[found].2, item) {
-                    this.calls.push((our, their));
-                }
-                this.known_to = Some((message, *part));
-                last = Some(place);
-            }
-        }
-        let next = last.map_or(0, |place| place + 1);
-        if let (Some((_, _, Item::Text(our, our_part, known))), Some(false)) = (ours.last(), taken.last())
-            && let Some((message, part, Item::Text(_, _, text))) = theirs.get(next)
-            && let Some(rest) = text.strip_prefix(known)
-        {
-            this.known_to = Some((message, *part));
-            this.rest = Some(Change::AppendText { message: our.id.clone(), part: *our_part, text: rest.to_owned() });
-        }
-        this
+        let alignment = align((stored, stored_turn), (replayed, replayed_turn));
+        Self { stored_turn, replayed, replayed_turn, alignment }
     }
 
     /// An end that the agent states, and its output, replace our own `interrupted`.
     fn stated_ends(&self) -> Vec<Change> {
-        let ours_open = self.calls.iter().filter(|(our, their)| {
+        let ours_open = self.alignment.calls.iter().filter(|(our, their)| {
             our.state == CallState::Interrupted
                 && our.closed_by_host
                 && matches!(their.state, CallState::Completed | CallState::Failed)
@@ -158,13 +107,20 @@ impl<'a> AlignedTurn<'a> {
     }
 
     /// What follows the last known item, in new rounds of the stored turn.
-    fn tail(mut self) -> Vec<Change> {
-        let mut changes: Vec<Change> = self.rest.take().into_iter().collect();
+    fn tail(self) -> Vec<Change> {
+        let rest = self.alignment.rest.filter(|(_, rest)| !rest.is_empty());
+        let rest = rest.map(|((message, part), rest)| Change::AppendText {
+            message: message.clone(),
+            part,
+            text: rest.to_owned(),
+        });
+        let mut changes: Vec<Change> = rest.into_iter().collect();
         let known_calls: HashMap<&CallId, &CallId> =
-            self.calls.iter().map(|(our, their)| (&their.id, &our.id)).collect();
-        let mut news = self.known_to.is_none();
+            self.alignment.calls.iter().map(|(our, their)| (&their.id, &our.id)).collect();
+        let known_to = self.alignment.known_to;
+        let mut news = known_to.is_none();
         for (message, assistant) in rounds(self.replayed, self.replayed_turn) {
-            let first_new = match self.known_to {
+            let first_new = match known_to {
                 Some((last, part)) if *last == message.id => {
                     news = true;
                     part + 1
@@ -172,10 +128,9 @@ impl<'a> AlignedTurn<'a> {
                 Some(_) | None => 0,
             };
             let parts = assistant.parts.get(first_new..).unwrap_or_default();
-            if !news || parts.is_empty() {
-                continue;
+            if news && !parts.is_empty() {
+                changes.push(self.new_round(message, assistant, parts, &known_calls));
             }
-            changes.push(self.new_round(message, assistant, parts, &known_calls));
         }
         changes
     }
@@ -202,25 +157,14 @@ impl<'a> AlignedTurn<'a> {
     }
 }
 
-/// The first of our items, not taken yet, that is the same as theirs: texts by whole equality, calls by the agent's
-/// id, else by kind and title where the ids changed.
-fn counterpart(item: &Item<'_>, ours: &[(&MessageId, usize, Item<'_>)], taken: &[bool]) -> Option<usize> {
-    let find = |same: &dyn Fn(&Item<'_>) -> bool| (0..ours.len()).find(|place| !taken[*place] && same(&ours[*place].2));
-    match item {
-        Item::Text(_, _, text) => find(&|ours| matches!(ours, Item::Text(_, _, our) if our == text)),
-        Item::Call(call) => {
-            find(&|ours| matches!(ours, Item::Call(our) if our.agent_id == call.agent_id)).or_else(|| {
-                let changed = |our: &Call| our.kind() == call.kind() && our.title == call.title;
-                find(&|ours| matches!(ours, Item::Call(our) if changed(our)))
-            })
-        }
-    }
-}
-
-fn adopt_all(replayed: &Document) -> Vec<Change> {
+fn adopt_all(stored: &Document, replayed: &Document) -> Vec<Change> {
+    let first_prompt = prompts(replayed).into_iter().next();
+    let title = first_prompt.filter(|_| stored.session.title.is_none()).and_then(|prompt| title_from(prompt.text));
+    let title =
+        title.map(|title| Change::UpdateSession(SessionUpdate { title: Some(title), ..SessionUpdate::default() }));
     let turns = replayed.session.turns.iter().map(|turn| Change::InsertTurn(turn.clone()));
     let messages = replayed.messages.iter().map(|message| Change::InsertMessage(Box::new(message.clone())));
-    turns.chain(messages).collect()
+    title.into_iter().chain(turns).chain(messages).collect()
 }
 
 fn adopt_turn(replayed: &Document, id: &TurnId) -> Vec<Change> {

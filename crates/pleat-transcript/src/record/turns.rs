@@ -101,7 +101,7 @@ impl SessionRecord {
             self.end_round(None, step);
         } else {
             self.end_all_rounds(step);
-            self.calls.forget_contents();
+            self.calls.forget_contents(|_| false);
         }
         let state = if waits { TurnState::Queued } else { TurnState::Running };
         insert_turn(id.clone(), state, step);
@@ -295,7 +295,7 @@ fn set_live(turn: Option<TurnId>, step: &mut Step<'_>) {
 const MAX_TITLE: usize = 80;
 
 /// A session's title, until the agent gives one: the first line of its first prompt that is not blank.
-fn title_from(prompt: &str) -> Option<String> {
+pub(super) fn title_from(prompt: &str) -> Option<String> {
     use unicode_segmentation::UnicodeSegmentation;
     let line = prompt.lines().map(str::trim).find(|line| !line.is_empty())?;
     match line.grapheme_indices(true).nth(MAX_TITLE) {

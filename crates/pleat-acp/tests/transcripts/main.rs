@@ -1,0 +1,17 @@
+//! From what an agent said to its transcript: all recorded traces (`tests/traces/*.jsonl.zst`, copies of
+//! `shared/traces/`), the cases of `shared/cases.md` and the oddities of `shared/lab/README.md` at this level.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
+#![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without a reference")]
+
+mod cases;
+mod every_trace;
+mod live;
+mod loads;
+mod oddities;
+mod rebuilt;
+mod rules;
+mod said;
+mod tampered;
+mod traces;
+mod transcript;
