@@ -16,15 +16,24 @@ pub(crate) fn e2e() -> PathBuf {
 
 /// The program as `cargo build --release` leaves it.
 pub(crate) fn release_binary() -> Result<PathBuf, Failure> {
+    release_file("pleat")
+}
+
+/// An example as `cargo build --release --example NAME` leaves it.
+pub(crate) fn release_example(name: &str) -> Result<PathBuf, Failure> {
+    release_file(&format!("examples/{name}"))
+}
+
+fn release_file(name: &str) -> Result<PathBuf, Failure> {
     let xtask = std::env::current_exe()
         .map_err(|error| Failure::new(format!("the folder of built programs is unknown: {error}.")))?;
     // TARGET/debug/xtask: right wherever the target folder was configured to be.
     let target = xtask.ancestors().nth(2).unwrap_or(&xtask);
-    let binary = target.join("release").join(format!("pleat{}", std::env::consts::EXE_SUFFIX));
-    if binary.is_file() {
-        Ok(binary)
+    let file = target.join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    if file.is_file() {
+        Ok(file)
     } else {
-        Err(Failure::new(format!("the release build left no program at {}.", binary.display())))
+        Err(Failure::new(format!("the release build left no program at {}.", file.display())))
     }
 }
 

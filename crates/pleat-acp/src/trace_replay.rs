@@ -167,7 +167,7 @@ impl TraceReplay {
     fn process_gone(&mut self) {
         for session in &mut self.sessions {
             session.finish_replay(self.at);
-            session.apply(Event::AgentGone { reason: None }, self.at);
+            session.apply(Event::AgentGone { reason: None, last_words: String::new() }, self.at);
         }
         self.process = AgentProcess::default();
         self.processes += 1;

@@ -149,8 +149,8 @@ impl AgentLink {
         }
     }
 
-    /// The last lines that it printed and that are no messages, as a sentence of their own: while it opens all of them,
-    /// then those since the last prompt. Empty where there are none.
+    /// The last lines that it printed and that are no messages: while it opens all of them, then those since the
+    /// last prompt. Empty where there are none.
     pub(crate) fn last_words(&self) -> String {
         let stderr = self.connection.stderr_tail().text_since(self.stderr_before_prompt);
         let noise = self.noise.iter().filter(|_| !self.is_open()).map(String::as_str);
@@ -160,10 +160,7 @@ impl AgentLink {
             .filter(|line| !line.is_empty())
             .map(|line| line.chars().take(MAX_LAST_LINE).collect())
             .collect();
-        match &lines[lines.len().saturating_sub(MAX_LAST_LINES)..] {
-            [] => String::new(),
-            last => format!(" It wrote last:\n{}", last.join("\n")),
-        }
+        lines[lines.len().saturating_sub(MAX_LAST_LINES)..].join("\n")
     }
 
     /// Keeps an update that came before the session was open.

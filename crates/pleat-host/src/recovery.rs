@@ -22,7 +22,7 @@ pub(crate) async fn close_what_is_open(store: &dyn Store) -> Result<(), StoreErr
 pub(crate) async fn close_session(store: &dyn Store, session: &SessionId) -> Result<Option<Revision>, StoreError> {
     let stored = store.document(session.clone()).await?;
     let mut record = SessionRecord::from_document(&stored.document);
-    let event = Event::AgentGone { reason: Some(REASON.to_owned()) };
+    let event = Event::AgentGone { reason: Some(REASON.to_owned()), last_words: String::new() };
     let changes = record.apply(event, now(), &mut TimeOrderedIds);
     if changes.is_empty() {
         return Ok(None);

@@ -140,7 +140,7 @@ impl SessionActor {
                 command = commands.recv() => match command {
                     None => return Ok(None),
                     Some(Command::ShutDown { done }) => {
-                        self.agent_gone("Pleat was stopped while the agent was at work.");
+                        self.agent_gone("Pleat was stopped while the agent was at work.", String::new());
                         self.pending.hurry();
                         self.commit(Durability::Person).await?;
                         return Ok(Some(done));

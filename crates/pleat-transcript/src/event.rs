@@ -107,6 +107,8 @@ pub enum Event {
     AgentGone {
         /// What is known of it, as a sentence for a person.
         reason: Option<String>,
+        /// What the agent printed last, lines of it; empty where that is not known.
+        last_words: String,
     },
     /// What follows is a replay of the session (`session/load`), not news.
     ReplayBegins,

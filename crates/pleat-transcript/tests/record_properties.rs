@@ -97,7 +97,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => text().prop_map(|text| Event::UserText { text, message_id: None }),
         1 => Just(Event::TextEnded { parent: None }),
         1 => Just(Event::CancelSent),
-        1 => Just(Event::AgentGone { reason: None }),
+        1 => Just(Event::AgentGone { reason: None, last_words: String::new() }),
     ]
 }
 
@@ -176,7 +176,7 @@ proptest! {
 
     #[test]
     fn nothing_is_open_once_the_agent_is_gone(mut events in prop::collection::vec(event(), 0..40)) {
-        events.push(Event::AgentGone { reason: None });
+        events.push(Event::AgentGone { reason: None, last_words: String::new() });
         let (document, _) = recorded(&events, |_, _| {});
         prop_assert_eq!(&document.session.live_turn, &None);
         prop_assert!(document.session.turns.iter().all(|turn| !turn.state.is_open()));

@@ -98,6 +98,23 @@ fn a_session_that_exists_is_imported_only_under_a_new_id() {
     house.prints(&["export", id.trim(), "--data", "d"]);
 }
 
+/// Rule: record Plans.3
+#[test]
+fn plans_without_a_call_are_messages_of_their_own() {
+    let house = House::new();
+    let mut plans = document();
+    let snapshot = |id: &str, text: &str| json!({"id": id, "turn": "t1", "role": "plan", "text": text});
+    plans["messages"].as_array_mut().unwrap().extend([snapshot("p1", "1. Read"), snapshot("p2", "1. Read\n2. Fix")]);
+    let file = house.write("plans.json", &plans.to_string());
+    house.prints(&["import", &file, "--data", "d"]);
+    let exported: Value = serde_json::from_str(&house.prints(&["export", "s1", "--data", "d"])).unwrap();
+    let stored: Vec<&Value> = exported["messages"].as_array().unwrap()[3..].iter().map(|plan| &plan["text"]).collect();
+    assert_eq!(stored, ["1. Read", "1. Read\n2. Fix"], "both are kept, and neither has a stream");
+    let rows: Value = serde_json::from_str(&house.prints(&["fold", &file])).unwrap();
+    let plans = rows["rows"].as_array().unwrap().iter().filter(|row| row["kind"] == "plan");
+    assert_eq!(plans.map(|row| &row["message"]).collect::<Vec<_>>(), ["p2"], "the fold shows the last");
+}
+
 #[test]
 fn an_imported_live_turn_is_interrupted() {
     let house = House::new();

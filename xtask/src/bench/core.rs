@@ -8,23 +8,45 @@ use std::process::Stdio;
 
 /// A row of a bench, our name for it, and the aim in microseconds.
 struct Row {
+    file: &'static str,
     bench: &'static str,
     argument: &'static str,
     name: &'static str,
     aim: f64,
 }
 
-const ROWS: [Row; 2] = [
-    Row { bench: "latest_window", argument: "40", name: "fold of 40 messages with 40 calls", aim: 50.0 },
-    Row { bench: "latest_window", argument: "400", name: "fold of 40 messages with 400 calls", aim: 1000.0 },
+const ROWS: [Row; 3] = [
+    Row { file: "fold", bench: "latest_window", argument: "40", name: "fold of 40 messages with 40 calls", aim: 50.0 },
+    Row {
+        file: "fold",
+        bench: "latest_window",
+        argument: "400",
+        name: "fold of 40 messages with 400 calls",
+        aim: 1000.0,
+    },
+    // 1,000,000 events a second.
+    Row {
+        file: "record",
+        bench: "plain_deltas",
+        argument: "100000",
+        name: "record of 100,000 plain deltas",
+        aim: 100_000.0,
+    },
 ];
 
 /// Runs the benches and reads their figures.
 pub(crate) fn measure() -> Result<Vec<Figure>, Failure> {
-    let mut bench = command::cargo(["bench", "--quiet", "--package", "pleat-transcript", "--bench", "fold"]);
-    let table = command::output(bench.env("CARGO_TERM_COLOR", "never").stderr(Stdio::inherit()))?;
-    let medians = medians(&table);
-    ROWS.iter().map(|row| figure(row, &medians)).collect()
+    let mut figures = Vec::new();
+    for file in ["fold", "record"] {
+        let mut bench = command::cargo(["bench", "--quiet", "--package", "pleat-transcript", "--bench", file]);
+        let table = command::output(bench.env("CARGO_TERM_COLOR", "never").stderr(Stdio::inherit()))?;
+        let medians = medians(&table);
+        for row in ROWS.iter().filter(|row| row.file == file) {
+            figures.push(figure(row, &medians)?);
+        }
+    }
+    figures.extend(super::big_trace::measure()?);
+    Ok(figures)
 }
 
 fn figure(row: &Row, medians: &[Median]) -> Result<Figure, Failure> {

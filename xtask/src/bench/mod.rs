@@ -1,7 +1,9 @@
 //! `cargo xtask bench`: what the aims are and what this machine measures. A miss is shown, never a failure.
 
+mod big_trace;
 mod core;
 mod http;
+mod printed;
 mod server;
 mod table;
 mod turns;

@@ -135,7 +135,7 @@ impl Live {
     }
 
     pub(crate) fn dies(&mut self) -> &mut Self {
-        self.happens(Event::AgentGone { reason: None })
+        self.happens(Event::AgentGone { reason: None, last_words: String::new() })
     }
 
     /// `session/load`: from its request to its answer.

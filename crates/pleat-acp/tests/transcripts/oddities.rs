@@ -1,4 +1,4 @@
-//! "What real traffic does that a client must cope with" (`shared/lab/README.md`), item by item, on a trace where one
+//! "What real traffic does that a client must cope with" (`the lab notes`), item by item, on a trace where one
 //! shows it. Items 25, 26, 29 and 30 are about sessions' modes, line lengths, the client's own methods and start times:
 //! the connection's and the host's business.
 
@@ -254,11 +254,14 @@ fn o17_a_second_prompt_while_the_first_runs() {
     }
 }
 
+/// Rule: record Rest.3.4
 #[test]
 fn o18_model_failures() {
     let claude = transcript("claude-err500");
     assert_eq!(turn_states(&claude)[0], "failed");
-    assert!(notices(&claude)[0].text.contains("500"), "the turn's last round has no calls");
+    // It says the error as a text of its own too: told once, and marked as the end.
+    assert!(texts(&claude, Channel::Message).iter().any(|text| text.contains("500")));
+    assert_eq!(notices(&claude)[0].text, "The agent ended its turn with this error.");
     let gemini = transcript("gemini-err500");
     assert_eq!((turn_states(&gemini)[0], notices(&gemini).len()), ("failed", 0));
     assert!(rounds(&gemini).next().unwrap().1.error.as_ref().unwrap().contains("500"), "its last round has");

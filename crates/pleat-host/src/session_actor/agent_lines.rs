@@ -55,7 +55,7 @@ impl SessionActor {
             link.keep_early(params);
             return;
         }
-        let events = link.adapter.update(&params, false);
+        let events = link.adapter.update(&params, self.record.is_replaying());
         for (session, event) in events {
             if self.link.as_ref().is_some_and(|link| link.is_ours(&session)) {
                 self.apply(event);
@@ -134,7 +134,7 @@ impl SessionActor {
 
     pub(super) async fn opening_took_too_long(&mut self) -> Result<(), StoreError> {
         let Some(link) = &self.link else { return Ok(()) };
-        let words = link.last_words();
+        let words = it_wrote(&link.last_words());
         let seconds = self.settings.opening_patience.as_secs_f64();
         let reason = format!(
             "it opened no session within {seconds} s. Run its command in a terminal to see whether it speaks the Agent Client Protocol.{words}"
@@ -155,9 +155,10 @@ impl SessionActor {
         let exit = reason.exit.map_or_else(String::new, exit_words);
         let words = link.last_words();
         if link.is_open() {
-            self.agent_gone(&format!("{title} ended before it had answered{exit}.{words}"));
+            self.agent_gone(&format!("{title} ended before it had answered{exit}."), words);
         } else {
             let prompt = PromptKey(self.prompts.to_string());
+            let words = it_wrote(&words);
             let text = format!(
                 "{title} ended as soon as it was started{exit}. Run its command in a terminal to see why.{words}"
             );
@@ -165,13 +166,18 @@ impl SessionActor {
         }
     }
 
-    pub(super) fn agent_gone(&mut self, reason: &str) {
-        self.apply(Event::AgentGone { reason: Some(reason.to_owned()) });
+    pub(super) fn agent_gone(&mut self, reason: &str, last_words: String) {
+        self.apply(Event::AgentGone { reason: Some(reason.to_owned()), last_words });
     }
 
     fn agent_title(&self) -> String {
         self.agent.as_ref().map_or_else(Clone::clone, |agent| agent.title.clone())
     }
+}
+
+/// The last lines that an agent printed, as the end of a notice; empty where there are none.
+fn it_wrote(last_words: &str) -> String {
+    if last_words.is_empty() { String::new() } else { format!(" It wrote last:\n{last_words}") }
 }
 
 /// How a process ended, as a part of a sentence.

@@ -165,7 +165,7 @@ impl SessionRecord {
             }
             Event::Title(title) => self.title(title, step),
             Event::Notice { level, code, text } => self.notice(level, code, text, step),
-            Event::AgentGone { reason } => self.agent_gone(reason.as_deref(), step),
+            Event::AgentGone { reason, last_words } => self.agent_gone(reason.as_deref(), &last_words, step),
             Event::ReplayBegins => self.replay = Some(Box::new(Replay::begin(self.session.clone()))),
         }
     }

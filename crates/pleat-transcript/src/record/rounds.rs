@@ -99,6 +99,9 @@ impl SessionRecord {
             && round.takes(&chunk)
         {
             round.heard(&chunk, &chunk.text);
+            if parent.is_none() && chunk.channel == Channel::Message {
+                self.turns.active_mut().heard(&chunk.text, false);
+            }
             let (message, part) = (round.message.clone(), round.parts - 1);
             step.push(Change::AppendText { message, part, text: chunk.text });
         } else if chunk.text.trim().is_empty() {
@@ -138,7 +141,12 @@ impl SessionRecord {
             Channel::Thinking => Part::Thinking(part),
             Channel::Message => Part::Text(part),
         };
-        self.turns.active_mut().said |= chunk.channel == Channel::Message;
+        if chunk.channel == Channel::Message {
+            self.turns.active_mut().said = true;
+            if parent.is_none() {
+                self.turns.active_mut().heard(&text, true);
+            }
+        }
         let round = self.push_part(parent, part, step);
         round.open_channel = Some(chunk.channel);
         round.chunk_id.clone_from(&chunk.message_id);

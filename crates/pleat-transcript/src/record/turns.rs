@@ -14,6 +14,12 @@ use std::collections::{HashSet, VecDeque};
 /// JSON-RPC's code for a request that was cancelled (ACP, "Cancellation").
 const REQUEST_CANCELLED: i64 = -32800;
 
+/// What is said of an error whose text stands right above.
+const ALREADY_SAID: &str = "The agent ended its turn with this error.";
+
+/// How much of the last text is kept, in bytes: longer ones are no error's words.
+const MAX_LAST_TEXT: usize = 4096;
+
 /// The turn that updates belong to, and the overlapping ones that wait behind it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Turns {
@@ -35,11 +41,23 @@ pub(super) struct TurnTrack {
     /// The ids that message chunks carried (Text 4).
     pub(super) message_ids: HashSet<String>,
     pub(super) entry_list: Option<EntryList>,
+    /// The last text of the agent itself, as far as it may still be needed; see [`MAX_LAST_TEXT`].
+    pub(super) last_text: String,
     /// Its last top-level round, and whether that has calls.
     pub(super) last_round: Option<(MessageId, bool)>,
 }
 
 impl TurnTrack {
+    /// The agent itself said more: a new text, or the rest of the last.
+    pub(super) fn heard(&mut self, text: &str, begins: bool) {
+        if begins {
+            self.last_text.clear();
+        }
+        if self.last_text.len() <= MAX_LAST_TEXT {
+            self.last_text.push_str(text);
+        }
+    }
+
     pub(super) fn new(id: TurnId, prompt: Option<PromptKey>, open: bool) -> Self {
         Self { id: Some(id), prompt, open, ..Self::default() }
     }
@@ -162,6 +180,7 @@ impl SessionRecord {
             Said::Notice(level, code, text) => self.notice(level, code, text, step),
             Said::Error(text) => {
                 self.turns.active.said = true;
+                let text = if self.was_said(&text) { ALREADY_SAID.to_owned() } else { text };
                 if let Some((message, true)) = self.turns.active.last_round.clone() {
                     let update = MessageUpdate { error: Some(text), ..MessageUpdate::default() };
                     step.push(Change::UpdateMessage { message, update });
@@ -170,6 +189,12 @@ impl SessionRecord {
                 }
             }
         }
+    }
+
+    /// Whether the agent's last words of the turn say the error already (Claude sends it as a text too).
+    fn was_said(&self, error: &str) -> bool {
+        let error = error.strip_prefix("Internal error: ").unwrap_or(error).trim();
+        self.turns.active.last_text.trim() == error
     }
 
     /// The oldest prompt that waits becomes the one that updates belong to.
@@ -209,11 +234,14 @@ impl SessionRecord {
     }
 
     /// The agent died, or Pleat did: what is open has no known outcome (Calls 5, "the rest" 3).
-    pub(super) fn agent_gone(&mut self, reason: Option<&str>, step: &mut Step<'_>) {
+    pub(super) fn agent_gone(&mut self, reason: Option<&str>, last_words: &str, step: &mut Step<'_>) {
         self.expire_requests(step);
         while self.turns.active.open {
             let reason = reason.unwrap_or("The agent stopped before it had answered.");
-            let text = format!("{reason} What was still running has no known outcome.");
+            let mut text = format!("{reason} What was still running has no known outcome.");
+            if !last_words.is_empty() {
+                text = format!("{text} It wrote last:\n{last_words}");
+            }
             let ending = Ending {
                 state: TurnState::Interrupted,
                 stop_reason: None,

@@ -92,6 +92,11 @@ impl<'c> Arguments<'c> {
         text.map(|text| Argument { text, is_path: source == Source::Path })
     }
 
+    /// Whether the request holds a command.
+    pub(super) fn has_command(&self) -> bool {
+        self.command().is_some()
+    }
+
     /// The name of a memory.
     pub(super) fn memory_name(&self) -> Option<String> {
         self.text(&MEMORY_KEYS)

@@ -60,7 +60,7 @@ impl<'c> Deed<'c> {
     }
 
     fn of_own_tool(call: &'c Call, arguments: &Arguments<'c>) -> Self {
-        if let Some(action) = action_of(call.name.as_deref(), call.kind()) {
+        if let Some(action) = action_of(call.name.as_deref(), call.kind(), arguments.has_command()) {
             let target = arguments.sought(action.first).or_else(|| title_as_argument(call, action));
             return Self::Own { action, target };
         }

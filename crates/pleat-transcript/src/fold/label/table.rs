@@ -283,13 +283,31 @@ pub(super) fn same_word(one: &str, other: &str) -> bool {
 
 /// The action of an own tool: by name where the table has it, else by kind; but a kind that changes files wins over a
 /// name whose argument is no path (a patch run as a command).
-pub(super) fn action_of(name: Option<&str>, kind: ToolKind) -> Option<&'static Action> {
+pub(super) fn action_of(name: Option<&str>, kind: ToolKind, has_command: bool) -> Option<&'static Action> {
     let by_name =
         name.and_then(|name| ACTIONS.iter().find(|action| action.tools.iter().any(|tool| same_word(tool, name))));
     let by_kind = || ACTIONS.iter().find(|action| action.kind == Some(kind));
     match by_name {
-        Some(action) if action.first.is_path() || !changes_files(kind) => Some(action),
-        Some(_) | None => by_kind(),
+        Some(action) if action.first.is_path() => Some(action),
+        Some(action) if changes_files(kind) || (looks(kind) && action.first == Command && !has_command) => {
+            by_kind().or(Some(action))
+        }
+        Some(action) => Some(action),
+        None => by_kind(),
+    }
+}
+
+/// The kinds of a command that only looks at something.
+fn looks(kind: ToolKind) -> bool {
+    match kind {
+        ToolKind::Read | ToolKind::Search | ToolKind::Fetch => true,
+        ToolKind::Edit
+        | ToolKind::Delete
+        | ToolKind::Move
+        | ToolKind::Execute
+        | ToolKind::Think
+        | ToolKind::SwitchMode
+        | ToolKind::Other => false,
     }
 }
 

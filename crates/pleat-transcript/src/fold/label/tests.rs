@@ -106,3 +106,14 @@ fn an_input_of_64_kib_is_read_and_a_larger_one_is_not() {
     assert_eq!(text_of(with_padding(64 * 1024 - 23)), "Run command · ls");
     assert_eq!(text_of(with_padding(64 * 1024 - 22)), "Run command");
 }
+
+/// Rule: fold 6.2
+#[test]
+fn a_command_tool_that_only_looks_is_named_by_what_it_looks_at() {
+    let read = json!({"name": "exec_command", "kind": "read", "locations": [{"path": "/home/me/app/a.rs"}]});
+    assert_eq!(text_of(read), "Read file · a.rs");
+    let search = json!({"name": "exec_command", "kind": "search", "title": "Search for 'def ' in src"});
+    assert_eq!(text_of(search), "Search files · Search for 'def ' in src");
+    let command = json!({"name": "exec_command", "kind": "read", "input": {"cmd": "cat a.rs"}});
+    assert_eq!(text_of(command), "Run command · cat a.rs");
+}
