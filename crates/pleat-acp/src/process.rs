@@ -2,7 +2,7 @@
 //! and firmer requests that reach the whole group.
 //!
 //! Launchers (`npx`, a shell) start the real agent as a child; a signal to the launcher alone would
-//! leave it running for days (`cases.md`, B21). So every signal goes to the group, and the group is
+//! leave it running for days (docs/cases.md, B21). So every signal goes to the group, and the group is
 //! cleared also after its leader has gone by itself.
 
 use std::io;

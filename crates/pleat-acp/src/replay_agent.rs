@@ -4,7 +4,7 @@
 //! It says what the recorded agent said, at the recorded pace, and waits for the client wherever the
 //! recording has a message of the client's: matched by method, any answer for an answer. Steps that
 //! the client leaves out are passed over; a request that the recording does not know is answered
-//! -32601. Unlike `shared/lab/kit/replay_agent.py`, whose rules these are, it can be stopped at any
+//! -32601. It can be stopped at any
 //! time (`session/cancel`), and after the last recorded prompt the next one begins the recorded
 //! prompts again, with ids that were never used before.
 //!

@@ -1,4 +1,4 @@
-//! Reading recorded ACP conversations (`shared/traces/`): one JSON object a line,
+//! Reading recorded ACP conversations: one JSON object a line,
 //! `{"t_ms", "dir", "msg"}` or `{"t_ms", "dir", "raw"}`, plain or zstd-compressed.
 //!
 //! Lines are read one at a time, so a trace larger than the memory is no trouble. A line that is
@@ -15,7 +15,7 @@ use serde_json::Value;
 /// The first bytes of a zstd frame (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// The traces were written with `zstd --long=27` (`spec/record.md`), beyond zstd's default window.
+/// The traces were written with `zstd --long=27` (`docs/spec/record.md`), beyond zstd's default window.
 const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// How much of a wrong line an error quotes.
@@ -80,7 +80,7 @@ pub enum TraceError {
         /// What stood there, shortened.
         found: String,
     },
-    /// The last line has no newline and is no JSON: the recorder was cut off (`spec/record.md`: dropped and reported).
+    /// The last line has no newline and is no JSON: the recorder was cut off (`docs/spec/record.md`: dropped and reported).
     #[error("{file}:{line}: the last line is torn after {bytes} bytes")]
     Torn {
         /// The file's path, or `trace` where a reader was given.

@@ -1,4 +1,4 @@
-//! A recorded trace through adapter and record, in memory (spec/record.md, beginning).
+//! A recorded trace through adapter and record, in memory (docs/spec/record.md, beginning).
 //!
 //! The trace's times stand in for the clock and ids count up, so the same trace gives the same documents on every run.
 //! Where the trace holds a kill, this does what the host would: it closes what was open, and compares what the next
@@ -346,7 +346,7 @@ impl TraceReplay {
         }
     }
 
-    /// An event for a session that nobody knows makes no document (spec/record.md, Plans 4).
+    /// An event for a session that nobody knows makes no document (docs/spec/record.md, Plans 4).
     fn happened_in(&mut self, id: Option<&AgentSessionId>, event: Event) {
         let at = self.at;
         if let Some(session) = self.sessions.iter_mut().find(|session| Some(&session.agent_session) == id) {

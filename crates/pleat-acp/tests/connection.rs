@@ -129,7 +129,7 @@ async fn a_line_beyond_the_limit_is_skipped_and_reported() {
     assert_eq!(rest(&mut incoming).await, expect);
 }
 
-/// A SIGKILL tears the last line (`lab/README.md`, 27); one that only lacks its end is whole.
+/// A SIGKILL tears the last line (docs/agents.md, 27); one that only lacks its end is whole.
 #[tokio::test]
 async fn a_torn_last_line_is_noise() {
     for (last, expect) in
@@ -167,7 +167,7 @@ async fn an_answer_comes_after_the_updates_before_it() {
     agent_says.await.expect("all said");
 }
 
-/// Two id spaces (`lab/README.md`, 28): the agent's requests have our numbers, also as text.
+/// Two id spaces (docs/agents.md, 28): the agent's requests have our numbers, also as text.
 #[tokio::test]
 async fn ids_of_both_sides_do_not_mix() {
     let (mut agent, connection, mut incoming) = connect(ConnectionOptions::default());

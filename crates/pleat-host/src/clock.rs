@@ -10,7 +10,7 @@ pub(crate) fn now() -> Millis {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// New ids: `UUIDv7` in text (DESIGN.md, "The store").
+/// New ids: `UUIDv7` in text (ARCHITECTURE.md).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct TimeOrderedIds;
 

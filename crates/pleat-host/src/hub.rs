@@ -1,5 +1,5 @@
-//! Who is told that something changed. A signal says only that a session is at a revision (DESIGN.md, "Level, not
-//! edge"): one that is lost or doubled hurts nobody, and a slow reader skips states.
+//! Who is told that something changed. A signal says only that a session is at a revision (ARCHITECTURE.md, "Level,
+//! not edge"): one that is lost or doubled hurts nobody, and a slow reader skips states.
 
 use pleat_store::Revision;
 use pleat_transcript::ids::SessionId;

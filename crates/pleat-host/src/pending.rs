@@ -6,7 +6,7 @@ use pleat_transcript::session::Millis;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Streaming text is committed at most this often (DESIGN.md, "Recording"); everything else at once.
+/// Streaming text is committed at most this often (ARCHITECTURE.md); everything else at once.
 const TEXT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Changes that are not committed yet.

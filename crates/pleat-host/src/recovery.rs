@@ -1,4 +1,4 @@
-//! What an earlier process left open is closed, in one transaction a session (DESIGN.md, "Agents"). Doing it again
+//! What an earlier process left open is closed, in one transaction a session (ARCHITECTURE.md). Doing it again
 //! changes nothing.
 
 use crate::clock::{TimeOrderedIds, now};

@@ -6,7 +6,7 @@ use crate::session::{Millis, word_of};
 use serde::Serialize;
 use serde_json::Value;
 
-/// One tool call of an agent (spec/fold.md, "CALL").
+/// One tool call of an agent (docs/spec/fold.md, "CALL").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// Ours; unique in the session.
@@ -43,9 +43,9 @@ pub struct Call {
     pub lines: Option<Lines>,
     /// The newest question that was asked about it.
     pub permission: Option<Permission>,
-    /// The agent announced it (`tool_call`); updates and requests alone did not (spec/record.md, Calls 2).
+    /// The agent announced it (`tool_call`); updates and requests alone did not (docs/spec/record.md, Calls 2).
     pub announced: bool,
-    /// Its end is ours, not the agent's, so a late end may still replace it (spec/record.md, Calls 5).
+    /// Its end is ours, not the agent's, so a late end may still replace it (docs/spec/record.md, Calls 5).
     pub closed_by_host: bool,
     /// Keys that are not ours, kept for the export.
     pub extra: JsonObject,
@@ -84,7 +84,7 @@ impl Call {
     }
 }
 
-/// Where a call stands (spec/fold.md, "state").
+/// Where a call stands (docs/spec/fold.md, "state").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
@@ -190,7 +190,7 @@ impl ToolKind {
     }
 }
 
-/// Lines that a call's diffs add and remove (spec/fold.md, section 5, `lines`).
+/// Lines that a call's diffs add and remove (docs/spec/fold.md, section 5, `lines`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Lines {
     /// Lines of the new text that are not in the longest common subsequence.

@@ -167,7 +167,7 @@ pub enum PermissionOutcome {
     Cancelled,
 }
 
-/// What one mention of a call says; absent fields say nothing (spec/record.md, Calls).
+/// What one mention of a call says; absent fields say nothing (docs/spec/record.md, Calls).
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallReport {
     /// What the agent calls it.

@@ -1,12 +1,12 @@
 //! Ids as types of their own, so that one kind is never taken for another.
 //!
-//! Ids are opaque strings of 1 to 128 bytes (spec/fold.md, "Input"). What an *agent* calls a call or a session is a
+//! Ids are opaque strings of 1 to 128 bytes (docs/spec/fold.md, "Input"). What an *agent* calls a call or a session is a
 //! type apart: it may repeat, and is never a key of ours.
 
 use serde::Serialize;
 use std::fmt;
 
-/// The longest id, in bytes (spec/fold.md, "Input").
+/// The longest id, in bytes (docs/spec/fold.md, "Input").
 pub const MAX_ID_BYTES: usize = 128;
 
 /// Why a string is no id.
@@ -132,12 +132,12 @@ macro_rules! new_from_source {
 
 new_from_source!(SessionId 's', TurnId 't', MessageId 'm', CallId 'c', PermissionId 'p');
 
-/// The namespace of plan messages' ids, so that a plan never collides with the row of its call (DESIGN.md, "The store").
+/// The namespace of plan messages' ids, so that a plan never collides with the row of its call (ARCHITECTURE.md).
 const PLAN_NAMESPACE: uuid::Uuid = uuid::uuid!("6f3c3f3e-5d0a-5c0e-9f55-7a1d2b9e4c11");
 
 impl MessageId {
     /// The id of the plan message of a stream: the same for the same session, turn and call, whoever asks
-    /// (spec/record.md, Plans 1).
+    /// (docs/spec/record.md, Plans 1).
     pub fn of_plan_stream(session: &SessionId, turn: Option<&TurnId>, call: &CallId) -> Self {
         let turn = turn.map_or("", TurnId::as_str);
         // Lengths first: no two different triples give the same name.

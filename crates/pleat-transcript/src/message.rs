@@ -1,4 +1,4 @@
-//! Messages: the stored items of a session, in `seq` order (spec/fold.md, "Input").
+//! Messages: the stored items of a session, in `seq` order (docs/spec/fold.md, "Input").
 
 use crate::call::Call;
 use crate::ids::{CallId, MessageId, TurnId};

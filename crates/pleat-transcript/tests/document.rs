@@ -1,4 +1,4 @@
-//! The transcript document is read strictly and written without loss (spec/fold.md, "Input").
+//! The transcript document is read strictly and written without loss (docs/spec/fold.md, "Input").
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
 

@@ -1,4 +1,4 @@
-//! `pleat replay`: a recorded trace as a transcript (spec/record.md, beginning).
+//! `pleat replay`: a recorded trace as a transcript (docs/spec/record.md, beginning).
 
 use crate::command_line::{ReplayArguments, ReplayFormat};
 use crate::documents::{print, print_json};

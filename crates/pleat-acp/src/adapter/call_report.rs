@@ -1,5 +1,5 @@
 //! A mention of a tool call: `tool_call`, `tool_call_update`, or the `toolCall` of a permission request
-//! (spec/record.md, Calls).
+//! (docs/spec/record.md, Calls).
 
 use super::{plan_entry, text_at};
 use pleat_transcript::event::{CallReport, CallStatus, TerminalOutput, TerminalReport};
@@ -41,7 +41,7 @@ fn to_dos(todos: &[Value]) -> Option<Vec<pleat_transcript::message::PlanEntry>> 
     todos.iter().map(plan_entry).collect()
 }
 
-/// The tool's name and its MCP server (spec/record.md, Calls 9).
+/// The tool's name and its MCP server (docs/spec/record.md, Calls 9).
 fn name_and_server(call: &Value) -> (Option<String>, Option<String>) {
     if call.pointer("/_meta/is_mcp_tool_call").and_then(Value::as_bool) == Some(true)
         && let Some(input) = call.get("rawInput")

@@ -1,4 +1,4 @@
-//! ACP content blocks: text, and everything that is not (spec/record.md, Text 6).
+//! ACP content blocks: text, and everything that is not (docs/spec/record.md, Text 6).
 
 use super::text_at;
 use pleat_transcript::message::{JsonObject, Media, MediaKind};

@@ -1,4 +1,4 @@
-//! The adapter: what one agent process says, turned into [`Event`]s (DESIGN.md, "One way through the house").
+//! The adapter: what one agent process says, turned into [`Event`]s (ARCHITECTURE.md, "One way through the house").
 //!
 //! It reads ACP leniently: what it does not know it leaves out, and nothing that it cannot read ends a turn. What only
 //! one agent does stands in that agent's file of `crate::dialect`; this module is what all agents share. One adapter

@@ -1,5 +1,5 @@
 //! Sub-agents with sessions of their own: their updates belong to the session that started them
-//! (spec/record.md, Calls 8; ACP `subagent_update`, `session_message`).
+//! (docs/spec/record.md, Calls 8; ACP `subagent_update`, `session_message`).
 
 use super::{SessionEvent, session_id, text_at};
 use pleat_transcript::event::{CallReport, CallStatus, Event};

@@ -35,7 +35,7 @@ pub enum Incoming {
         result: Result<Value, RpcError>,
     },
     /// A line that is no message: no JSON object, no JSON-RPC, an answer to nothing we asked or have
-    /// an answer to already, or a torn last line. For the agent's log (`spec/record.md`; B18).
+    /// an answer to already, or a torn last line. For the agent's log (`docs/spec/record.md`; B18).
     Noise(String),
     /// A line that was longer than is read.
     SkippedLine {
@@ -98,7 +98,7 @@ impl fmt::Display for RequestId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct RpcError {
-    /// Its number; agents also put an HTTP status here (`lab/README.md`, 18).
+    /// Its number; agents also put an HTTP status here (docs/agents.md, 18).
     pub code: i64,
     /// Its text.
     pub message: String,
@@ -119,7 +119,7 @@ impl RpcError {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The answer to a request whose method we do not know (`spec/record.md`, unknown requests).
+    /// The answer to a request whose method we do not know (`docs/spec/record.md`, unknown requests).
     pub fn method_not_found(method: &str) -> Self {
         Self::new(METHOD_NOT_FOUND, format!("Method not found: {method}"))
     }

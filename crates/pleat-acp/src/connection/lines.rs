@@ -63,7 +63,7 @@ impl Reading {
         let _ = self.incoming.send(item);
     }
 
-    /// A last line without its end is dropped and reported (`spec/record.md`), unless it is a whole
+    /// A last line without its end is dropped and reported (`docs/spec/record.md`), unless it is a whole
     /// object: that cannot be half of anything.
     fn classify_torn(&self, line: &[u8]) -> Incoming {
         if line.trim_ascii_end().ends_with(b"}") { classify(line, &self.pending) } else { noise(line) }

@@ -50,7 +50,7 @@ pub struct ClientOffers {
     pub files: bool,
     /// `terminal/*`
     pub terminal: bool,
-    /// `_meta.terminal_output`: Claude then sends commands' output as it is, not as a fenced block (`lab/README.md`, 8).
+    /// `_meta.terminal_output`: Claude then sends commands' output as it is, not as a fenced block (docs/agents.md, 8).
     pub terminal_output: bool,
 }
 
@@ -136,7 +136,7 @@ pub fn permission_selected(option_id: &str) -> Value {
     permission(acp::RequestPermissionOutcome::Selected(selected))
 }
 
-/// The answer to `session/request_permission` when the turn was stopped (`cases.md`, B10).
+/// The answer to `session/request_permission` when the turn was stopped (docs/cases.md, B10).
 pub fn permission_cancelled() -> Value {
     permission(acp::RequestPermissionOutcome::Cancelled)
 }
@@ -206,7 +206,7 @@ impl AgentInfo {
     }
 }
 
-/// Recorded in both places (`lab/README.md`, 17).
+/// Recorded in both places (docs/agents.md, 17).
 fn takes_steering(answer: &Value) -> bool {
     [&answer["_meta"], &answer["agentCapabilities"]["_meta"]]
         .iter()

@@ -13,7 +13,7 @@
 //! - an answer that carries `"result": null` beside its `error`, and one whose id it does not
 //!   know, are dropped: such a prompt would never end;
 //! - a message without `"jsonrpc"`, params that are neither object nor array, and a
-//!   request with a fractional id are lost, not passed on (`lab/README.md`: record everything);
+//!   request with a fractional id are lost, not passed on (docs/agents.md: record everything);
 //! - every line of noise is answered *to the agent* with a JSON-RPC error (B18), and neither noise
 //!   nor a line that was too long has a place in its order;
 //! - it takes 17 µs a message where this takes 6 (486 bytes, both at `opt-level = 2` on two shared
@@ -41,7 +41,7 @@ mod outgoing;
 mod tap;
 
 /// The longest line that is read; a longer one is skipped and reported. Real ones reach 974 kB, and
-/// `lab/README.md` asks for 16 MB or more.
+/// docs/agents.md asks for 16 MB or more.
 pub const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
 
 /// What a connection may be given beyond its command.

@@ -21,7 +21,7 @@ pub(super) struct Copilot {
 
 impl Dialect for Copilot {
     /// A sub-agent's calls carry its id, which no call names: it belongs to the newest sub-agent call that was open when
-    /// the id first appeared (spec/record.md, Calls 8).
+    /// the id first appeared (docs/spec/record.md, Calls 8).
     fn parent(&mut self, update: &Value) -> Option<AgentCallId> {
         let agent = agent_id(update)?;
         if !self.agents.contains_key(agent) {

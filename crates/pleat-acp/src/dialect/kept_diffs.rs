@@ -1,7 +1,7 @@
 //! Diffs that an agent shows first and leaves out of its last word: what Kimi, `OpenCode` and Copilot share.
 //!
 //! They give a diff with the announcement or with the permission request, and end the call with a sentence instead.
-//! That sentence does not take the diff back, though content is replaced whole (spec/record.md, Calls 3).
+//! That sentence does not take the diff back, though content is replaced whole (docs/spec/record.md, Calls 3).
 
 use pleat_transcript::event::{CallReport, CallStatus};
 use pleat_transcript::ids::AgentCallId;

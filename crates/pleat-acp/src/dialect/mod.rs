@@ -30,13 +30,13 @@ pub(crate) trait Dialect: Send {
     /// Makes a mention of a call true where the agent's words are not.
     fn correct(&mut self, _report: &mut CallReport, _call: &Value) {}
 
-    /// Whether an update is a mark that the text before it, or with it, is over (spec/record.md, Text 2). `replaying`: in a
+    /// Whether an update is a mark that the text before it, or with it, is over (docs/spec/record.md, Text 2). `replaying`: in a
     /// replay it may mean another thing.
     fn text_ends(&self, _update: &Value, _replaying: bool) -> TextEnds {
         TextEnds::default()
     }
 
-    /// Whether an update of a replay was never said by anyone (spec/record.md, "the rest" 5).
+    /// Whether an update of a replay was never said by anyone (docs/spec/record.md, "the rest" 5).
     fn drops_replayed(&self, _update: &Value) -> bool {
         false
     }

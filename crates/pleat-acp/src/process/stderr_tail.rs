@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// How much of stderr is kept (`cases.md`, B20).
+/// How much of stderr is kept (docs/cases.md, B20).
 pub const STDERR_TAIL_BYTES: usize = 64 * 1024;
 
 /// A shareable view of the last [`STDERR_TAIL_BYTES`] of an agent's stderr.

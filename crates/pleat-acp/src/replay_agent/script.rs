@@ -193,7 +193,7 @@ impl Said {
 }
 
 /// The recorder's notes where an agent was killed or replaced; the JSON-RPC ids start anew there
-/// (`lab/README.md`). Its other events are remarks.
+/// (docs/agents.md). Its other events are remarks.
 fn part_ending(item: &TraceItem) -> Option<Ending> {
     let TraceItem::Note(note) = item else { return None };
     let event = note["event"].as_str()?;

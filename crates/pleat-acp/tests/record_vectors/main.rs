@@ -1,4 +1,4 @@
-//! The vectors of spec/record.md, each as its own test, from the copies in `tests/vectors/record/`.
+//! The vectors of docs/spec/record.md, each as its own test, from the copies in `tests/vectors/record/`.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
 #![allow(clippy::needless_pass_by_value, reason = "`json!` reads better without a reference")]

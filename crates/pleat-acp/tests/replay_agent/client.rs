@@ -17,7 +17,7 @@ pub(crate) const FAST: ReplayOptions = ReplayOptions { speed: 0.0, part: 1 };
 
 /// A recorded conversation of `tests/traces`.
 pub(crate) fn trace_path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/traces/{name}.jsonl"))
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/traces/{name}.jsonl.zst"))
 }
 
 /// The replay agent playing, and our ends of its pipes.
@@ -30,7 +30,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn start(name: &str, options: ReplayOptions) -> Self {
-        Self::over(BufReader::new(std::fs::File::open(trace_path(name)).expect("a trace")), options)
+        Self::over(pleat_acp::trace::open_unpacked(&trace_path(name)).expect("a trace"), options)
     }
 
     pub(crate) fn over(trace: impl BufRead + Send + 'static, options: ReplayOptions) -> Self {

@@ -255,7 +255,7 @@ fn a_kill_ends_a_part_and_the_next_is_after_the_restart() {
     assert!(matches!(ended, Err(ReplayError::NoSuchPart { part: 3, parts: 2 })), "{ended:?}");
 }
 
-/// A kill tears the line that was being written (`lab/README.md`, 27); it is torn again.
+/// A kill tears the line that was being written (docs/agents.md, 27); it is torn again.
 #[test]
 fn a_torn_line_is_torn_again() {
     let trace = concat!(

@@ -1,4 +1,4 @@
-//! Cases of `shared/cases.md`, as far as a transcript without a host can show them.
+//! Cases of docs/cases.md, as far as a transcript without a host can show them.
 
 use crate::live::{Live, content};
 use crate::said::Channel;
@@ -206,7 +206,7 @@ fn b43_tool_rounds_are_grouped_live_and_reloaded() {
     for number in 0..2 {
         live.call(&format!("b{number}"), "completed", json!({"title": "Read", "kind": "read"}));
     }
-    // Rounds of one turn are one run (spec/fold.md, section 4): both rounds stand in it, with their own text.
+    // Rounds of one turn are one run (docs/spec/fold.md, section 4): both rounds stand in it, with their own text.
     let rounds = |live: &Live| {
         let rounds = live.rows()[1]["rounds"].as_array().unwrap().clone();
         rounds.iter().map(|round| round["calls"].as_array().unwrap().len()).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! `kill`, `replay` and `resume` traces: what a load adds (spec/record.md, "the rest" 5).
+//! `kill`, `replay` and `resume` traces: what a load adds (docs/spec/record.md, "the rest" 5).
 
 use crate::live::Live;
 use crate::said::Channel;

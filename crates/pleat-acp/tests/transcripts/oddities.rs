@@ -1,4 +1,4 @@
-//! "What real traffic does that a client must cope with" (`the lab notes`), item by item, on a trace where one
+//! "What real traffic does that a client must cope with" (docs/agents.md), item by item, on a trace where one
 //! shows it. Items 25, 26, 29 and 30 are about sessions' modes, line lengths, the client's own methods and start times:
 //! the connection's and the host's business.
 

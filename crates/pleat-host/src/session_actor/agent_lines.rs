@@ -1,4 +1,4 @@
-//! What a session makes of each line of its agent (spec/record.md): events for the record, answers for the agent.
+//! What a session makes of each line of its agent (docs/spec/record.md): events for the record, answers for the agent.
 
 use super::SessionActor;
 use crate::agent_link::Answered;

@@ -54,7 +54,7 @@ pub enum Problem {
         /// What must stand there.
         expected: &'static str,
     },
-    /// A word that the list does not have (spec/fold.md, "Input": an error, other than an unknown key).
+    /// A word that the list does not have (docs/spec/fold.md, "Input": an error, other than an unknown key).
     #[error("unknown {what} \"{word}\", expected one of {}", expected.join(", "))]
     UnknownWord {
         /// What the word stands for.

@@ -5,7 +5,7 @@ use crate::ids::IdError;
 use crate::message::JsonObject;
 use serde_json::Value;
 
-/// The fields of an object that are not taken yet. Null counts as absent (spec/fold.md, "Input").
+/// The fields of an object that are not taken yet. Null counts as absent (docs/spec/fold.md, "Input").
 pub(super) struct Fields<'p> {
     path: Path<'p>,
     object: JsonObject,

@@ -1,4 +1,4 @@
-//! What an import changes of a document: nothing of it runs here (spec/fold.md, "Input").
+//! What an import changes of a document: nothing of it runs here (docs/spec/fold.md, "Input").
 
 use super::Document;
 use crate::call::{Call, CallState, PermissionState};

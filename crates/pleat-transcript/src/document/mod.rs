@@ -1,4 +1,4 @@
-//! The transcript document: the fold's input, and the form of export and import without loss (spec/fold.md, "Input").
+//! The transcript document: the fold's input, and the form of export and import without loss (docs/spec/fold.md, "Input").
 //!
 //! Reading is strict about what we name (a wrong type, word or id is an error with its JSON path) and keeps what we do
 //! not: unknown keys stand in `extra` and are written again. An object of ours without an `extra` (`context`, `lines`,
@@ -44,7 +44,7 @@ impl Document {
     }
 }
 
-/// Which part of a session is shown (spec/fold.md, section 1).
+/// Which part of a session is shown (docs/spec/fold.md, section 1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Window {
     /// The newest messages.

@@ -1,4 +1,4 @@
-//! JSON in, domain types out (spec/fold.md, "Input").
+//! JSON in, domain types out (docs/spec/fold.md, "Input").
 
 use super::error::{DOCUMENT, DocumentError, Path, Problem};
 use super::fields::Fields;
@@ -310,7 +310,7 @@ fn window_of(fields: &mut Fields) -> Read<(Window, JsonObject)> {
     Ok((window, inner.rest()))
 }
 
-/// Ids of one kind are unique in a session (spec/fold.md, "Input").
+/// Ids of one kind are unique in a session (docs/spec/fold.md, "Input").
 fn check_ids(document: &Document) -> Read<()> {
     let session = Path::Key(&DOCUMENT, "session");
     let turns = Path::Key(&session, "turns");

@@ -1,4 +1,4 @@
-//! A stored turn beside its replay, item by item (spec/record.md, "the rest" 5).
+//! A stored turn beside its replay, item by item (docs/spec/record.md, "the rest" 5).
 
 use crate::call::Call;
 use crate::document::Document;

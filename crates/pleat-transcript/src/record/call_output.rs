@@ -1,4 +1,4 @@
-//! A call's output, whatever way it came, as one list of content blocks (spec/record.md, Calls 3, 6 and 7).
+//! A call's output, whatever way it came, as one list of content blocks (docs/spec/record.md, Calls 3, 6 and 7).
 
 use crate::call::Lines;
 use crate::event::{TerminalOutput, TerminalReport};
@@ -180,7 +180,7 @@ fn truthful_diff(mut block: Value) -> Value {
 }
 
 /// The lines that the diffs among content blocks add and remove, or `None` where there is no diff
-/// (spec/fold.md, section 5, `lines`).
+/// (docs/spec/fold.md, section 5, `lines`).
 pub fn count_lines(output: &[Value]) -> Option<Lines> {
     let diffs = output.iter().filter(|block| is_type(block, "diff"));
     diffs.map(lines_of_diff).reduce(|a, b| Lines { added: a.added + b.added, removed: a.removed + b.removed })

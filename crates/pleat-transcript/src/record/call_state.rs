@@ -1,4 +1,4 @@
-//! The states of a call: what a mention makes of the one before (spec/record.md, Calls 4 and 5).
+//! The states of a call: what a mention makes of the one before (docs/spec/record.md, Calls 4 and 5).
 
 use crate::call::CallState;
 use crate::event::CallStatus;

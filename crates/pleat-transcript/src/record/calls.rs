@@ -1,4 +1,4 @@
-//! Calls: every mention is an upsert, states never lie (spec/record.md, Calls).
+//! Calls: every mention is an upsert, states never lie (docs/spec/record.md, Calls).
 
 use super::call_output::{OutputChange, OutputPieces, count_lines};
 use super::call_state::{self, Said};

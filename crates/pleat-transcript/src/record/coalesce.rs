@@ -1,4 +1,4 @@
-//! Changes that supersede each other, merged before they reach the store (spec/record.md, Calls 7).
+//! Changes that supersede each other, merged before they reach the store (docs/spec/record.md, Calls 7).
 
 use crate::change::{CallUpdate, Change, MessageUpdate};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What an agent says becomes messages (spec/record.md): the reducer.
+//! What an agent says becomes messages (docs/spec/record.md): the reducer.
 //!
 //! [`SessionRecord`] holds what must be known of a session to place the next event: the turns that are open, one open
 //! round for each sub-agent, the calls by the agent's ids, and the plans. [`SessionRecord::apply`] turns an [`Event`]
@@ -117,7 +117,7 @@ impl SessionRecord {
         step.changes
     }
 
-    /// Compares what was replayed with what is stored, and says what is to be added (spec/record.md, "the rest" 5).
+    /// Compares what was replayed with what is stored, and says what is to be added (docs/spec/record.md, "the rest" 5).
     /// With no replay under way it does nothing.
     pub fn finish_replay(&mut self, stored: &Document, at: Millis, ids: &mut dyn IdSource) -> Vec<Change> {
         let Some(replay) = self.replay.take() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Permission requests: a question about a call, answered once (spec/record.md, Calls 4 and "the rest" 1).
+//! Permission requests: a question about a call, answered once (docs/spec/record.md, Calls 4 and "the rest" 1).
 
 use super::calls::CallPlace;
 use super::{SessionRecord, Step};

@@ -1,4 +1,4 @@
-//! Plans: text streams by call, and entry lists by turn (spec/record.md, Plans).
+//! Plans: text streams by call, and entry lists by turn (docs/spec/record.md, Plans).
 
 use super::{SessionRecord, Step};
 use crate::change::{Change, MessageUpdate};

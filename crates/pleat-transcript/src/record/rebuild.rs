@@ -1,4 +1,4 @@
-//! The record's state, rebuilt from what is stored (DESIGN.md, "Recording").
+//! The record's state, rebuilt from what is stored (ARCHITECTURE.md).
 
 use super::SessionRecord;
 use super::calls::{TrackedCall, UnstoredCall};

@@ -1,4 +1,4 @@
-//! A replayed history beside the stored one: what is new in it (spec/record.md, "the rest" 5).
+//! A replayed history beside the stored one: what is new in it (docs/spec/record.md, "the rest" 5).
 
 use super::align::{Alignment, align, rounds};
 use super::turns::title_from;

@@ -1,4 +1,4 @@
-//! What an agent repeats after `session/load`, collected apart (spec/record.md, "the rest" 5).
+//! What an agent repeats after `session/load`, collected apart (docs/spec/record.md, "the rest" 5).
 
 use super::turns::{TurnTrack, insert_turn};
 use super::{SessionRecord, Step};

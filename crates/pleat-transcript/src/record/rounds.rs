@@ -1,4 +1,4 @@
-//! Rounds: thinking, text and what they led to (spec/record.md, Text 1 to 4 and 6).
+//! Rounds: thinking, text and what they led to (docs/spec/record.md, Text 1 to 4 and 6).
 
 use super::{SessionRecord, Step};
 use crate::change::{Change, MessageUpdate};

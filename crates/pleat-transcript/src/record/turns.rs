@@ -1,4 +1,4 @@
-//! Turns: from a prompt to its answer (spec/record.md, "Permissions, turns, the rest" 2 and 3).
+//! Turns: from a prompt to its answer (docs/spec/record.md, "Permissions, turns, the rest" 2 and 3).
 
 use super::plans::EntryList;
 use super::{SessionRecord, Step};

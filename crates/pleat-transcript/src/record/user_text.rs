@@ -1,4 +1,4 @@
-//! User messages that the agent sends: the prompt's echo, and what it injects (spec/record.md, Text 5).
+//! User messages that the agent sends: the prompt's echo, and what it injects (docs/spec/record.md, Text 5).
 
 use super::{SessionRecord, Step};
 use crate::change::{Change, MessageUpdate};
