@@ -92,10 +92,7 @@ fn draw_activity(row: &ActivityRow, messages: &Messages<'_>, text: &mut String) 
 }
 
 fn headline(summary: &Summary) -> String {
-    let mut words = vec![summary.title.clone()];
-    words.extend((!summary.issues.is_empty()).then(|| summary.issues.clone()));
-    words.extend(summary.lines.map(|lines| format!("+{} −{}", lines.added, lines.removed)));
-    words.join(" · ")
+    format!("{} · {}", summary.title, summary.headline)
 }
 
 /// What was said in each round, then what was done.
