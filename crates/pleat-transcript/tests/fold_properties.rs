@@ -9,7 +9,7 @@ use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::{FoldError, MOST_IN_RANGE, MOST_IN_WINDOW, fold, top_level_messages};
 use pleat_transcript::ids::{CallId, MessageId};
 use pleat_transcript::message::Body;
-use pleat_transcript::rows::{Round, Row, RowsDocument};
+use pleat_transcript::rows::{MessageRole, Round, Row, RowsDocument};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::HashSet;
@@ -40,6 +40,24 @@ fn shown(rows: &[Row]) -> Vec<(MessageId, MessageId)> {
         }
     }
     shown
+}
+
+/// The run and the id of each activity row.
+fn groups(folded: &RowsDocument) -> Vec<(&MessageId, &MessageId)> {
+    let groups = folded.rows.iter().filter_map(|row| match row {
+        Row::Activity(row) => Some((&row.run, &row.id)),
+        Row::Message(_) | Row::Plan(_) | Row::Notice(_) => None,
+    });
+    groups.collect()
+}
+
+/// Results whose calls are nowhere.
+fn unmatched_results(folded: &RowsDocument) -> Vec<&MessageId> {
+    let results = folded.rows.iter().filter_map(|row| match row {
+        Row::Message(row) if row.role == MessageRole::Tool => Some(&row.id),
+        Row::Message(_) | Row::Activity(_) | Row::Plan(_) | Row::Notice(_) => None,
+    });
+    results.collect()
 }
 
 fn calls_in(rounds: &[Round], found: &mut Vec<CallId>) {
@@ -133,6 +151,20 @@ proptest! {
         }
         in_two.extend(shown(&fold(&document, &range(top[cut], top[top.len() - 1])).unwrap().rows));
         prop_assert_eq!(in_two, shown(&whole.rows));
+    }
+
+    /// Rule: fold 4.3, fold 4.4
+    #[test]
+    fn what_is_appended_leaves_the_groups_before_it_as_they_are(document in document(MOST_MESSAGES), kept in 0..MOST_MESSAGES) {
+        let mut earlier = document.clone();
+        earlier.messages.truncate(kept);
+        let (Some(before), Some(after)) = (whole(&earlier), whole(&document)) else { return Ok(()) };
+        // A result whose call comes later makes no row any more: then what it parted may join.
+        prop_assume!(unmatched_results(&before).iter().all(|id| unmatched_results(&after).contains(id)));
+        let groups = groups(&after);
+        for (run, id) in self::groups(&before) {
+            prop_assert!(groups.contains(&(run, id)), "the group {run} that begins with {id} is still there");
+        }
     }
 
     /// Rule: fold 4.6
