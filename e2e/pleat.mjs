@@ -2,13 +2,15 @@
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const BINARY = process.env.PLEAT_BINARY ?? fileURLToPath(new URL('../target/release/pleat', import.meta.url));
+
+const AGENT = fileURLToPath(new URL('agent.mjs', import.meta.url));
 
 /** How long a start or an end may take before it counts as failed. */
 const PATIENCE_MS = 20_000;
@@ -26,9 +28,19 @@ export async function importDocument(home, transcript) {
   await runPleat(home, ['import', file]);
 }
 
+/** Makes an agent known that plays a script. */
+export async function configureAgent(home, name, steps) {
+  const script = join(home, `${name}.json`);
+  await writeFile(script, JSON.stringify(steps));
+  const folder = join(home, 'config', 'pleat');
+  await mkdir(folder, { recursive: true });
+  const command = [`command = ${JSON.stringify(process.execPath)}`, `args = ${JSON.stringify([AGENT, script])}`];
+  await writeFile(join(folder, 'pleat.toml'), [`[agents.${name}]`, ...command, ''].join('\n'));
+}
+
 /** Starts the server and waits for the link that it prints. */
-export async function startServer(home) {
-  const words = ['--data', dataFolder(home), '--listen', '127.0.0.1:0', '--no-open'];
+export async function startServer(home, port = 0) {
+  const words = ['--data', dataFolder(home), '--listen', `127.0.0.1:${port}`, '--no-open'];
   const server = new Server(spawn(BINARY, words, { ...options(home), stdio: ['ignore', 'pipe', 'pipe'] }));
   try {
     server.link = await server.readLink();

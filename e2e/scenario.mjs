@@ -7,7 +7,7 @@ import { delimiter, join } from 'node:path';
 import test, { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
-import { importDocument, startServer } from './pleat.mjs';
+import { configureAgent, importDocument, startServer } from './pleat.mjs';
 
 /** How a page looks to a person at a desk, with a phone, and with the smallest phone there is. */
 export const SCREENS = {
@@ -59,6 +59,11 @@ class House {
     await importDocument(this.#home, transcript);
   }
 
+  /** Makes an agent known that plays a script (see agent.mjs). */
+  async agent(name, steps) {
+    await configureAgent(this.#home, name, steps);
+  }
+
   /** Starts a server on what is stored. */
   async serve() {
     this.#server = await startServer(this.#home);
@@ -66,9 +71,19 @@ class House {
 
   /** Ends the server as a crash would, and starts another on what is stored. */
   async crashAndServe() {
+    await this.crash();
+    await this.serve();
+  }
+
+  /** Ends the server as a crash would. */
+  async crash() {
     this.#words.push(this.#server.stderr);
     await this.#server.kill();
-    await this.serve();
+  }
+
+  /** Starts a server where the last one was. */
+  async serveAgain() {
+    this.#server = await startServer(this.#home, new URL(this.#server.link).port);
   }
 
   /** The address of a path. */

@@ -8,6 +8,7 @@ export const PARTS = {
   plan: '.row.plan[data-key]',
   notice: '.row.notice[data-key]',
   option: '.permission button[name=option]',
+  question: '.bar .question',
   composer: 'form.composer textarea',
   send: 'form.composer button:not([type=button])',
   stop: 'button.stop',
@@ -43,9 +44,18 @@ export async function assertFits(page) {
 
 /** Starts a session with the demonstration whose words match, from the first page, and opens its page. */
 export async function startDemonstration(house, page, words) {
-  await page.goto(house.address('/'));
   const choice = page.locator('form.new label').filter({ hasText: words }).first();
-  await choice.locator('input[name=agent]').check();
+  await start(house, page, choice.locator('input[name=agent]'));
+}
+
+/** Starts a session with the agent of this name and opens its page. */
+export async function startAgent(house, page, name) {
+  await start(house, page, page.locator(`form.new input[name=agent][value="${name}"]`));
+}
+
+async function start(house, page, choice) {
+  await page.goto(house.address('/'));
+  await choice.check();
   await page.locator('form.new button[type=submit]').click();
   await page.waitForURL(/\/s\/[^/]+/);
 }

@@ -64,6 +64,7 @@ function keepPlace() {
     if (!anchor || anchor !== place[0]) place = readPlace();
   }
   showAway();
+  markBar();
 }
 
 function showAway() {
@@ -99,6 +100,7 @@ if (find('rows')) {
     place = readPlace();
     showAway();
   }, { passive: true });
+  addEventListener('scroll', markBar, { passive: true });
   // Fonts, the window's width, an image or a fetched result may change heights as well.
   new ResizeObserver(() => keepPlace()).observe(find('main'));
   new ResizeObserver(() => keepPlace()).observe(find('dock'));
@@ -133,7 +135,7 @@ const swap = (element, fresh) => whenFree(element, { fresh, run: (old) => old.re
 const drop = (element) => whenFree(element, { run: (old) => old.remove() });
 
 function isReaders(name) {
-  return ['data-key', 'open', 'inert', 'data-seen', 'data-loaded'].includes(name);
+  return ['data-key', 'open', 'inert', 'data-seen', 'data-more', 'data-loaded'].includes(name);
 }
 
 function setAttributes(element, wanted) {
@@ -214,10 +216,10 @@ function reconcileChildren(element, fresh) {
 
 /** What follows from a change, whoever made it. */
 function settle() {
-  const title = find('page')?.dataset.title;
-  if (title) document.title = `${title} · Pleat`;
+  tellTitle();
   localTimes();
   watchQuestions();
+  watchScrollers();
   refetchChanged();
   if (find('rows')) keepPlace();
 }
@@ -258,7 +260,7 @@ function connect() {
 function alive(event) {
   attempts = 0;
   if (event.lastEventId) shown = event.lastEventId;
-  if (banner.dataset.about === 'connection') say('');
+  setOffline(false);
   expectLife();
 }
 
@@ -276,9 +278,26 @@ function disconnect() {
 /** Tries again. The first failure is not worth a word: a restarted server is back at once. */
 function lost(isToldOf) {
   disconnect();
-  if (isToldOf) say('The connection to Pleat is lost. Trying again…', 'connection');
+  if (isToldOf) setOffline(true);
   silence = setTimeout(connect, RETRY_MS[Math.min(attempts, RETRY_MS.length - 1)]);
   attempts += 1;
+}
+
+const isOffline = () => body.classList.contains('offline');
+
+/** While the server is away nothing can be asked of it, and what the page says of states may be so no more. */
+function setOffline(is) {
+  if (is) say('The connection to Pleat is lost. Trying again…', 'connection');
+  else if (banner.dataset.about === 'connection') say('');
+  if (is === isOffline()) return;
+  body.classList.toggle('offline', is);
+  for (const fieldset of document.querySelectorAll('fieldset')) fieldset.disabled = is;
+  tellTitle();
+}
+
+function tellTitle() {
+  const title = isOffline() ? `Not connected · ${find('head/title')?.textContent ?? ''}` : find('page')?.dataset.title;
+  if (title) document.title = `${title} · Pleat`;
 }
 
 function say(words, about = '') {
@@ -327,6 +346,7 @@ async function fetchInto(element) {
     if (!response.ok) throw new Error(await response.text());
     const html = await response.text();
     if (element.dataset.loaded === version && !isSelected(element)) element.innerHTML = html;
+    watchScrollers();
   } catch {
     // The link stays, or what was there; opening it again tries again.
     delete element.dataset.loaded;
@@ -410,7 +430,7 @@ if (prompt && body.dataset.draft) {
     if (!hasKeyboard && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     const send = prompt.form.querySelector('button.primary');
-    if (!send.disabled && prompt.value.trim()) prompt.form.requestSubmit(send);
+    if (!send.matches(':disabled') && prompt.value.trim()) prompt.form.requestSubmit(send);
   });
 }
 
@@ -421,35 +441,63 @@ document.addEventListener('click', (event) => {
   keepPlace();
 });
 
+// ---- What scrolls by itself
+
+const SCROLLERS = '.permission .request, .call-details pre, .printed';
+
+/** Tells that something goes on below its edge. */
+function markMore(scroller) {
+  scroller.toggleAttribute('data-more', scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop > 4);
+}
+
+const scrollerSizes = new ResizeObserver((entries) => entries.forEach(({ target }) => markMore(target)));
+
+document.addEventListener('scroll', ({ target }) => {
+  if (target instanceof Element && target.matches(SCROLLERS)) markMore(target);
+}, { passive: true, capture: true });
+
+function watchScrollers() {
+  for (const scroller of document.querySelectorAll(SCROLLERS)) {
+    scrollerSizes.observe(scroller);
+    markMore(scroller);
+  }
+}
+
 // ---- Questions
 
 /** For this long a new question takes no answer, so that a click meant for something else decides nothing. */
 const INERT_MS = 500;
 const known = new WeakSet();
-const seen = new Map();
 
-const cardsInRows = new IntersectionObserver((entries) => {
-  for (const { target, intersectionRatio } of entries) {
-    // Between a part and the whole the bar stays as it is, else it would flicker at the edge.
-    if (intersectionRatio === 0) seen.get(target.dataset.request)?.delete(target);
-    else if (intersectionRatio > 0.99) (seen.get(target.dataset.request) ?? remember(target)).add(target);
-  }
-  markBar();
-}, { threshold: [0, 1] });
-
-function remember(card) {
-  const cards = new Set();
-  seen.set(card.dataset.request, cards);
-  return cards;
+/** The card of a question in its place: at its call, or beside what is closed around that. */
+function cardInRows(request) {
+  const cards = document.querySelectorAll(`main .permission[data-request="${CSS.escape(request)}"]`);
+  return [...cards].find(isVisible);
 }
 
-/** The bar leaves out what is in view in its place. */
+/** The bar leaves out the questions whose answers are in view in their place. A line more leaves less room, so none flickers. */
 function markBar() {
-  for (const card of document.querySelectorAll('.bar > .permission')) {
-    const inView = [...(seen.get(card.dataset.request) ?? [])].some((it) => it.isConnected);
-    card.toggleAttribute('data-seen', inView);
+  const lines = document.querySelectorAll('.bar > .question');
+  if (lines.length === 0) return;
+  const bottom = find('dock').getBoundingClientRect().top;
+  for (const line of lines) {
+    const box = cardInRows(line.dataset.request)?.querySelector('.options').getBoundingClientRect();
+    line.toggleAttribute('data-seen', Boolean(box) && box.top >= 0 && box.bottom <= bottom);
   }
 }
+
+document.addEventListener('click', (event) => {
+  const line = event.target.closest?.('.bar > .question');
+  const card = line && cardInRows(line.dataset.request);
+  if (!card) return;
+  event.preventDefault();
+  handOver();
+  const room = find('dock').getBoundingClientRect().top;
+  card.scrollIntoView({ block: card.offsetHeight > room ? 'start' : 'center' });
+  card.focus({ preventScroll: true });
+});
+
+document.addEventListener('toggle', markBar, true);
 
 function watchQuestions() {
   for (const card of document.querySelectorAll('.permission')) {
@@ -457,7 +505,6 @@ function watchQuestions() {
     known.add(card);
     card.inert = true;
     setTimeout(() => { card.inert = false; }, INERT_MS);
-    if (!card.closest('.bar')) cardsInRows.observe(card);
   }
   markBar();
 }

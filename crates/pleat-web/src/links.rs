@@ -16,8 +16,13 @@ pub(crate) fn session_end(id: &SessionId) -> String {
 
 /// A session's page at another window, at the row with this key.
 pub(crate) fn window(id: &SessionId, window: &Window, row: Option<&str>) -> String {
-    let fragment = row.map(|key| format!("#{}", encoded(key))).unwrap_or_default();
+    let fragment = row.map(at_key).unwrap_or_default();
     format!("{}{}{fragment}", session(id), query(window))
+}
+
+/// The element of this key on the same page.
+pub(crate) fn at_key(key: &str) -> String {
+    format!("#{}", encoded(key))
 }
 
 /// The event stream of a session's page.

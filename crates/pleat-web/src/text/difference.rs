@@ -8,12 +8,46 @@ use similar::{ChangeTag, TextDiff};
 pub(crate) struct Edit<'a> {
     /// As the agent names it.
     pub(crate) path: &'a str,
-    /// `None`: the file is new.
-    pub(crate) old: Option<&'a str>,
-    /// `None`: nothing is left.
-    pub(crate) new: Option<&'a str>,
-    /// The file goes; an empty new text alone may be an emptied file (case B52).
-    pub(crate) deleted: bool,
+    /// Its text before.
+    pub(crate) old: &'a str,
+    /// Its text after.
+    pub(crate) new: &'a str,
+    /// What happens to the file.
+    pub(crate) fate: Fate,
+}
+
+/// What happens to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It comes.
+    New,
+    /// It stays, with another text.
+    Changed,
+    /// It stays, with no text (case B52).
+    Emptied,
+    /// It goes.
+    Deleted,
+}
+
+impl Fate {
+    /// By its texts before and after. Agents that must send a text before send an empty one for a new file.
+    pub(crate) fn of_texts(old: &str, new: &str) -> Self {
+        match (old, new) {
+            ("", _) => Self::New,
+            (_, "") => Self::Emptied,
+            _ => Self::Changed,
+        }
+    }
+
+    /// In words.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::New => "new file",
+            Self::Changed => "changed",
+            Self::Emptied => "emptied",
+            Self::Deleted => "deleted file",
+        }
+    }
 }
 
 /// Lines around a change.
@@ -51,21 +85,14 @@ pub(crate) enum LineChange {
 impl Edit<'_> {
     /// Bytes of both texts.
     pub(crate) fn size(&self) -> usize {
-        self.old.map_or(0, str::len) + self.new.map_or(0, str::len)
-    }
-
-    /// What happens to the file.
-    pub(crate) fn word(&self) -> &'static str {
-        match (self.deleted, self.old) {
-            (true, _) => "deleted file",
-            (false, None) => "new file",
-            (false, Some(_)) => "changed file",
-        }
+        self.old.len() + self.new.len()
     }
 
     /// Its changes with the lines around them.
     pub(crate) fn hunks(&self) -> Vec<Hunk> {
-        let diff = TextDiff::from_lines(self.old.unwrap_or(""), self.new.unwrap_or(""));
+        // The protocol wants a new text even of a deletion.
+        let new = if self.fate == Fate::Deleted { "" } else { self.new };
+        let diff = TextDiff::from_lines(self.old, new);
         diff.grouped_ops(CONTEXT_LINES)
             .iter()
             .map(|group| Hunk {
@@ -91,9 +118,10 @@ fn line(change: &similar::Change<&str>) -> Line {
 mod tests {
     use super::*;
 
-    fn shown(old: Option<&str>, new: Option<&str>) -> String {
-        let edit = Edit { path: "a", old, new, deleted: new.is_none() };
-        let mut out = edit.word().to_owned();
+    fn shown(old: &str, new: &str, deleted: bool) -> String {
+        let fate = if deleted { Fate::Deleted } else { Fate::of_texts(old, new) };
+        let edit = Edit { path: "a", old, new, fate };
+        let mut out = fate.word().to_owned();
         for line in edit.hunks().into_iter().flat_map(|hunk| hunk.lines) {
             let mark = match line.change {
                 LineChange::Added => '+',
@@ -108,12 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn new_deleted_changed_and_empty_files() {
-        assert_eq!(shown(None, Some("a\nb\n")), "new file\n+a\n+b");
-        assert_eq!(shown(Some("a\n"), None), "deleted file\n-a");
-        assert_eq!(shown(Some("a\nb\n"), Some("")), "changed file\n-a\n-b");
-        assert_eq!(shown(None, Some("")), "new file");
-        assert_eq!(shown(Some("a\nb\nc\n"), Some("a\nx\nc\n")), "changed file\n a\n-b\n+x\n c");
+    fn b52_new_deleted_changed_and_empty_files() {
+        assert_eq!(shown("", "a\nb\n", false), "new file\n+a\n+b");
+        assert_eq!(shown("a\n", "", true), "deleted file\n-a");
+        assert_eq!(shown("a\n", "a\n", true), "deleted file\n-a");
+        assert_eq!(shown("a\nb\n", "", false), "emptied\n-a\n-b");
+        assert_eq!(shown("", "", false), "new file");
+        assert_eq!(shown("a\nb\nc\n", "a\nx\nc\n", false), "changed\n a\n-b\n+x\n c");
     }
 
     #[test]
@@ -121,7 +150,7 @@ mod tests {
         let old: Vec<_> = (1..=40).map(|n| n.to_string()).collect();
         let old = old.join("\n");
         let new = old.replace("5\n", "five\n").replacen("38\n", "x\n", 1);
-        let edit = Edit { path: "a", old: Some(&old), new: Some(&new), deleted: false };
+        let edit = Edit { path: "a", old: &old, new: &new, fate: Fate::Changed };
         let starts: Vec<_> = edit.hunks().iter().map(|hunk| hunk.first_line).collect();
         assert_eq!(starts.first(), Some(&2));
         assert!(starts.len() > 1);

@@ -3,4 +3,5 @@
 pub(crate) mod dates;
 pub(crate) mod difference;
 pub(crate) mod markdown;
+pub(crate) mod preview;
 pub(crate) mod terminal;

@@ -3,13 +3,14 @@
 //! What a reader must see while it is closed (an error, a question) stands after the row, not in its summary, where a
 //! click toggles; the style sheet hides it while the row is open, which shows it in its place.
 
-use super::block::{Block, segment};
+use super::block::{Block, escape, segment};
 use super::call::call_item;
 use super::message::{error, part};
 use super::permission;
 use super::transcript::Transcript;
-use super::words::{call_state, is_asking, lines};
+use super::words::{call_state, is_asking, issues, lines};
 use crate::text::dates::duration;
+use crate::text::preview::one_line;
 use maud::html;
 use pleat_transcript::call::Call;
 use pleat_transcript::ids::{CallId, MessageId};
@@ -33,14 +34,14 @@ pub(super) fn activity(page: &Transcript<'_>, row: &ActivityRow) -> Vec<Block> {
 
 fn header(key: &str, row: &ActivityRow) -> Block {
     let mut lines = vec![title(&format!("{key}/title"), &row.summary, row.continues)];
-    lines.extend(now(&format!("{key}/now"), &row.summary, true));
+    lines.extend(told(key, &row.summary, true));
     Block::parent("summary", format!("{key}/s"), lines)
 }
 
 fn title(key: &str, summary: &Summary, continues: Continues) -> Block {
     let html = html! {
         span.title { (summary.title) }
-        @if !summary.issues.is_empty() { span.issues { (summary.issues) } }
+        (issues(&summary.issues))
         @if continues.earlier { span.continues { "continues earlier" } }
         @if continues.later { span.continues { "continues later" } }
         span.measures {
@@ -51,34 +52,46 @@ fn title(key: &str, summary: &Summary, continues: Continues) -> Block {
     Block::leaf("span", key, html.into_string()).class("headline")
 }
 
-/// What a group is at, or what it said last.
-pub(super) fn now(key: &str, summary: &Summary, live: bool) -> Option<Block> {
+/// What a group is at; when it is done, what it did and what it said last.
+pub(super) fn told(key: &str, summary: &Summary, live: bool) -> Vec<Block> {
     if let Some(current) = &summary.current {
         let html = html! { span.label { (current.label) } " " (call_state(current.state, live).markup()) };
-        return Some(Block::leaf("span", key, html.into_string()).class("now"));
+        return vec![Block::leaf("span", format!("{key}/now"), html.into_string()).class("now")];
     }
-    let narration = summary.narration.as_ref()?;
-    let html = html! { (narration) };
-    Some(Block::leaf("span", key, html.into_string()).class("narration").attribute("dir", "auto"))
+    let did = (!summary.live && summary.actions > 0)
+        .then(|| Block::leaf("span", format!("{key}/did"), escape(&summary.headline)).class("did"));
+    let said = summary.narration.as_ref().map(|narration| {
+        let said = Block::leaf("span", format!("{key}/said"), escape(&one_line(narration)));
+        said.class("narration").attribute("dir", "auto")
+    });
+    did.into_iter().chain(said).collect()
 }
 
 fn beside(page: &Transcript<'_>, key: &str, row: &ActivityRow) -> Option<Block> {
     let mut children = errors(&format!("{key}/beside"), &row.errors);
-    children.extend(
-        first_question(page, &row.rounds).and_then(|asking| permission::card(page, asking, &format!("{key}/beside"))),
-    );
+    children.extend(question_cards(page, &row.rounds, &format!("{key}/beside")));
     (!children.is_empty()).then(|| Block::parent("div", format!("{key}/beside"), children).class("beside"))
+}
+
+/// The cards of what is asked inside of rounds, for the place beside them while they are closed.
+pub(super) fn question_cards(page: &Transcript<'_>, rounds: &[Round], place: &str) -> Vec<Block> {
+    questions(page, rounds).into_iter().filter_map(|call| permission::card(page, call, place)).collect()
 }
 
 fn errors(key: &str, errors: &[RoundError]) -> Vec<Block> {
     errors.iter().map(|it| error(&format!("{key}/{}", segment(it.message.as_str())), &it.text)).collect()
 }
 
-fn first_question<'a>(page: &Transcript<'a>, rounds: &[Round]) -> Option<&'a Call> {
-    rounds.iter().flat_map(|round| &round.calls).find_map(|row| {
-        let asking = page.index.call(&row.id).filter(|call| is_asking(page.document, call));
-        asking.or_else(|| row.children.as_deref().and_then(|inner| first_question(page, &inner.rounds)))
-    })
+/// The calls in rounds, and inside of those, that a person is asked about.
+pub(super) fn questions<'a>(page: &Transcript<'a>, rounds: &[Round]) -> Vec<&'a Call> {
+    let mut found = Vec::new();
+    for row in rounds.iter().flat_map(|round| &round.calls) {
+        found.extend(page.index.call(&row.id).filter(|call| is_asking(page.document, call)));
+        if let Some(inner) = row.children.as_deref() {
+            found.extend(questions(page, &inner.rounds));
+        }
+    }
+    found
 }
 
 /// Where rounds are shown.

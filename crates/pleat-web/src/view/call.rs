@@ -1,10 +1,10 @@
 //! A call in an activity row: one line, with request and result fetched when it is opened.
 
-use super::activity::{Inside, now, rounds};
+use super::activity::{Inside, question_cards, rounds, told};
 use super::block::{Block, segment};
 use super::permission;
 use super::transcript::Transcript;
-use super::words::{call_state, lines};
+use super::words::{call_state, issues, lines};
 use crate::links;
 use crate::text::dates::duration;
 use maud::html;
@@ -15,12 +15,26 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A call with what was asked about it. `live`: its turn is running.
 pub(super) fn call_item(page: &Transcript<'_>, row: &CallRow, call: &Call, live: bool) -> Block {
-    let key = format!("c:{}", segment(call.id.as_str()));
+    let key = call_key(call);
     let body = Block::parent("div", format!("{key}/in"), body(page, row, call, live, &key)).class("call-body");
     let details = Block::parent("details", format!("{key}/d"), vec![header(row, call, live, &key), body]).class("call");
     let mut children = vec![details];
     children.extend(permission::card(page, call, &key));
+    children.extend(beside(page, row, &key));
     Block::parent("div", key, children).class("call-item").attribute("data-state", row.state.word())
+}
+
+/// The key of a call on the page.
+pub(super) fn call_key(call: &Call) -> String {
+    format!("c:{}", segment(call.id.as_str()))
+}
+
+/// What is asked inside of the call: the style sheet hides it while the call is open, which shows it in its place.
+fn beside(page: &Transcript<'_>, row: &CallRow, key: &str) -> Option<Block> {
+    let inner = row.children.as_deref()?;
+    let key = format!("{key}/beside");
+    let cards = question_cards(page, &inner.rounds, &key);
+    (!cards.is_empty()).then(|| Block::parent("div", key, cards).class("beside"))
 }
 
 fn header(row: &CallRow, call: &Call, live: bool, key: &str) -> Block {
@@ -28,7 +42,8 @@ fn header(row: &CallRow, call: &Call, live: bool, key: &str) -> Block {
     let html = html! {
         span.label { (if at_work { &row.progress_label } else { &row.label }) }
         span.measures {
-            @if let Some(changed) = call.lines { (lines(changed)) }
+            // What was refused or failed has changed nothing.
+            @if let (Some(changed), CallState::Completed) = (call.lines, row.state) { (lines(changed)) }
             @if let Some(elapsed) = elapsed(call) { span.duration { (duration(elapsed)) } }
             (call_state(row.state, live).markup())
         }
@@ -36,7 +51,7 @@ fn header(row: &CallRow, call: &Call, live: bool, key: &str) -> Block {
     let mut children = vec![Block::leaf("span", format!("{key}/line"), html.into_string()).class("headline")];
     if let Some(inner) = &row.children {
         children.push(inner_headline(&format!("{key}/inner"), inner));
-        children.extend(now(&format!("{key}/now"), &inner.summary, live));
+        children.extend(told(key, &inner.summary, live));
     }
     Block::parent("summary", format!("{key}/s"), children)
 }
@@ -44,7 +59,7 @@ fn header(row: &CallRow, call: &Call, live: bool, key: &str) -> Block {
 fn inner_headline(key: &str, inner: &Children) -> Block {
     let html = html! {
         span.title { (inner.summary.title) }
-        @if !inner.summary.issues.is_empty() { span.issues { (inner.summary.issues) } }
+        (issues(&inner.summary.issues))
     };
     Block::leaf("span", key, html.into_string()).class("headline inner")
 }
@@ -91,6 +106,7 @@ fn details_on_demand(page: &Transcript<'_>, call: &Call, key: &str) -> Block {
 fn version(call: &Call) -> u64 {
     let mut hasher = DefaultHasher::new();
     call.state.hash(&mut hasher);
+    call.title.hash(&mut hasher);
     call.ended_at.hash(&mut hasher);
     call.input.iter().chain(&call.output).for_each(|value| hash_value(value, &mut hasher));
     hasher.finish()

@@ -1,13 +1,14 @@
 //! A call's request and result.
 
 use super::message::image_source;
+use super::{asked, edits, exit};
 use crate::links;
 use crate::text::difference::{Edit, LineChange};
 use crate::text::terminal::{screen, visible};
 use maud::{Markup, html};
-use pleat_transcript::call::{Call, ToolKind};
+use pleat_transcript::call::{Call, CallState, ToolKind};
 use pleat_transcript::ids::SessionId;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,33 +31,49 @@ const COMPARED_BYTES: usize = 256 * 1024;
 /// Request and result of a call.
 pub(crate) fn details(session: &SessionId, call: &Call, extent: Extent) -> Markup {
     let shown = Shown { session, call, extent };
-    let is_edit = call.output.iter().any(|block| edit(block).is_some());
+    // What is not done is only asked for: its differences are no result.
+    let is_done = call.state == CallState::Completed;
+    let (differences, rest): (Vec<_>, Vec<_>) = call.output.iter().partition(|block| edits::of_block(block).is_some());
+    let asked = if is_done && !differences.is_empty() { Vec::new() } else { asked::edits(call) };
+    let is_edit = !asked.is_empty() || !differences.is_empty();
+    let has_request = !asked.is_empty() || asked::input(call).is_some() || asked::title(call).is_some();
     html! {
-        section.request {
-            h3 { "Request" }
-            // The difference says it better than the request.
-            @if is_edit { details { summary { "The request as it was sent" } (shown.input()) } }
-            @else { (shown.input()) }
+        @if has_request {
+            section.request {
+                h3 { "Request" }
+                (shown.title())
+                @for edit in &asked { (shown.edit(edit)) }
+                // The difference says it better than the request.
+                @if is_edit { (shown.folded_input()) } @else { (shown.input()) }
+            }
         }
         section.result {
             h3 { "Result" }
-            @for block in &call.output { (shown.block(block)) }
-            @if call.output.is_empty() {
-                p.quiet { (if call.state.is_unresolved() { "No result yet." } else { "No result was recorded." }) }
+            @if is_done { @for block in &call.output { (shown.block(block)) } }
+            @else { @for block in &rest { (shown.block(block)) } }
+            @if let Some(words) = shown.without_result(if is_done { call.output.len() } else { rest.len() }) {
+                p.quiet { (words) }
             }
         }
     }
 }
 
-/// What a person decides on: the command, the differences, and whatever else the request says.
+/// What a person decides on: the command, the differences, and whatever else the request says, all of it in full.
 pub(crate) fn request(session: &SessionId, call: &Call, extent: Extent) -> Markup {
     let shown = Shown { session, call, extent };
-    let edits: Vec<_> = call.output.iter().filter_map(edit).collect();
+    let edits = asked::edits(call);
+    let is_empty = asked::input(call).is_none() && asked::title(call).is_none() && call.output.is_empty();
     html! {
+        (shown.title())
         @for edit in &edits { (shown.edit(edit)) }
         @if edits.is_empty() { (shown.input()) }
-        @else { details { summary { "The request as it was sent" } (shown.input()) } }
-        @for text in call.output.iter().filter_map(text_of) { (shown.text(&visible(text), "output")) }
+        @else { (shown.members(&edits::rest_of_request(call, &edits))) (shown.folded_input()) }
+        @for block in call.output.iter().filter(|block| edits::of_block(block).is_none()) {
+            // No screen: nothing of it may be hidden.
+            @if let Some(text) = text_of(block) { (shown.text(&visible(text), "output")) }
+            @else { (shown.block(block)) }
+        }
+        @if is_empty { p.quiet { "The agent sent no request data." } }
     }
 }
 
@@ -67,19 +84,56 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
+    fn title(&self) -> Markup {
+        html! {
+            @match asked::title(self.call) {
+                Some(title) if asked::is_title_the_command(self.call) => (self.text(&visible(title), "command")),
+                Some(title) => p.plain dir="auto" { (visible(title)) },
+                None => {}
+            }
+        }
+    }
+
     fn input(&self) -> Markup {
-        match &self.call.input {
-            None | Some(Value::Null) => html! { p.quiet { "The agent sent no request data." } },
-            Some(Value::Object(members)) => html! {
+        html! {
+            @match asked::input(self.call) {
+                Some(Value::Object(members)) => (self.members(members)),
+                Some(other) => (self.json(other)),
+                None => {}
+            }
+        }
+    }
+
+    fn folded_input(&self) -> Markup {
+        html! {
+            @if asked::input(self.call).is_some() {
+                details { summary { "The request as it was sent" } (self.input()) }
+            }
+        }
+    }
+
+    fn members(&self, members: &Map<String, Value>) -> Markup {
+        html! {
+            @if !members.is_empty() {
                 dl.members { @for (name, value) in members { (self.member(name, value)) } }
-            },
-            Some(other) => self.json(other),
+            }
+        }
+    }
+
+    fn without_result(&self, blocks: usize) -> Option<&'static str> {
+        match self.call.state {
+            _ if blocks > 0 => None,
+            CallState::Pending | CallState::AwaitingPermission | CallState::Running => Some("No result yet."),
+            CallState::Denied | CallState::Superseded => Some("It was not carried out."),
+            CallState::Completed | CallState::Failed | CallState::Cancelled | CallState::Interrupted => {
+                Some("No result was recorded.")
+            }
         }
     }
 
     fn member(&self, name: &str, value: &Value) -> Markup {
-        if is_command(name)
-            && let Some(command) = command_of(value)
+        if asked::is_command(name)
+            && let Some(command) = asked::command_of(value)
         {
             return html! { dt.hidden { (visible(name)) } dd { (self.text(&visible(&command), "command")) } };
         }
@@ -93,7 +147,7 @@ impl Shown<'_> {
 
     fn block(&self, block: &Value) -> Markup {
         let text_at = |pointer: &str| block.pointer(pointer).and_then(Value::as_str);
-        if let Some(edit) = edit(block) {
+        if let Some(edit) = edits::of_block(block) {
             return self.edit(&edit);
         }
         match (text_at("/type"), text_at("/content/type")) {
@@ -132,12 +186,15 @@ impl Shown<'_> {
     }
 
     fn terminal(&self, output: &str, exit: Option<&Value>) -> Markup {
-        let code = exit.and_then(|exit| exit.get("exitCode").unwrap_or(exit).as_i64());
-        let signal = exit.and_then(|exit| exit.get("signal")).and_then(Value::as_str);
+        let texts = self.call.output.iter().filter_map(|block| {
+            let text = text_of(block).or_else(|| block.get("output")?.as_str())?;
+            Some(&text[..self.end_of(text)])
+        });
+        let ended = exit.and_then(|exit| exit::words(exit, texts));
         html! {
-            (self.text(&screen(output), "output"))
-            @if let Some(code) = code { p.quiet { "Exit code " (code) } }
-            @if let Some(signal) = signal { p.quiet { "Ended by signal " (visible(signal)) } }
+            @if output.trim().is_empty() { p.quiet { "No output." } }
+            @else { (self.text(&screen(output), "output")) }
+            @if let Some(ended) = ended { p.quiet { (visible(&ended)) } }
         }
     }
 
@@ -145,12 +202,17 @@ impl Shown<'_> {
         self.text(&visible(&text_of_value(value)), "value")
     }
 
-    /// Text whose every character is visible already.
-    fn text(&self, text: &str, class: &str) -> Markup {
-        let end = match self.extent {
+    /// How much of a text is shown.
+    fn end_of(&self, text: &str) -> usize {
+        match self.extent {
             Extent::Preview => text.floor_char_boundary(PREVIEW_BYTES),
             Extent::Card | Extent::Full => text.len(),
-        };
+        }
+    }
+
+    /// Text whose every character is visible already.
+    fn text(&self, text: &str, class: &str) -> Markup {
+        let end = self.end_of(text);
         html! {
             pre class=(class) tabindex="0" { (text[..end]) }
             @if end < text.len() { (self.all(&format!("The first {} of {}.", size(end), size(text.len())))) }
@@ -161,7 +223,7 @@ impl Shown<'_> {
         let is_compared = self.extent == Extent::Full || edit.size() <= COMPARED_BYTES;
         html! {
             figure.diff {
-                figcaption { span.path { (visible(edit.path)) } " " span.quiet { (edit.word()) } }
+                figcaption { span.path { (visible(edit.path)) } " " span.quiet { (edit.fate.word()) } }
                 @if is_compared { (difference(edit)) }
                 @else { (self.all(&format!("A difference of {}.", size(edit.size())))) }
             }
@@ -172,20 +234,6 @@ impl Shown<'_> {
         let address = format!("{}?full", links::call(self.session, &self.call.id));
         html! { p.quiet { (what) " " a href=(address) { "Show all" } } }
     }
-}
-
-/// Shown as one, so that its name need not be.
-fn is_command(member: &str) -> bool {
-    matches!(member, "command" | "cmd")
-}
-
-/// A command as a string or as its words.
-fn command_of(value: &Value) -> Option<String> {
-    if let Some(words) = value.as_array() {
-        let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
-        return words.map(|words| words.join(" "));
-    }
-    value.as_str().map(ToOwned::to_owned)
 }
 
 /// A string as it is, anything else as JSON.
@@ -214,17 +262,6 @@ fn difference(edit: &Edit<'_>) -> Markup {
             }
         }
     }
-}
-
-fn edit(block: &Value) -> Option<Edit<'_>> {
-    let text_at = |name: &str| block.get(name).and_then(Value::as_str);
-    if text_at("type") != Some("diff") {
-        return None;
-    }
-    let kind = block.pointer("/_meta/kind").and_then(Value::as_str).unwrap_or("");
-    let new = text_at("newText");
-    let deleted = kind.starts_with("delete") || new.is_none();
-    Some(Edit { path: text_at("path").unwrap_or("a file"), old: text_at("oldText"), new, deleted })
 }
 
 fn text_of(block: &Value) -> Option<&str> {

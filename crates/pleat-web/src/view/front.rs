@@ -3,6 +3,7 @@
 use super::block::{Block, escape, segment};
 use super::words::{SessionState, time};
 use crate::links;
+use crate::text::preview::one_line;
 use maud::{Markup, html};
 use pleat_host::{AgentListing, Availability};
 use pleat_store::SessionListing;
@@ -23,9 +24,13 @@ const RECENT_DIRECTORIES: usize = 12;
 impl Front<'_> {
     /// The page.
     pub(crate) fn page(&self) -> Block {
-        let head = Block::leaf("header", "head", "<h1>Pleat</h1>").class("top");
-        let main =
-            Block::parent("main", "main", vec![self.new_session(), self.sessions(), self.missing()]).class("column");
+        let has_sessions = !self.sessions.is_empty();
+        let begin = html! { h1 { "Pleat" } @if has_sessions { a.begin href="#new" { "New session" } } };
+        let head = Block::leaf("header", "head", begin.into_string()).class("top");
+        let start = Block::parent("div", "start", vec![self.new_session(), self.missing()]).class("start");
+        // Who comes back looks for a session; who is new begins one.
+        let parts = if has_sessions { vec![self.sessions(), start] } else { vec![start, self.sessions()] };
+        let main = Block::parent("main", "main", parts).class(if has_sessions { "column sides" } else { "column" });
         let waiting = self.sessions.iter().filter(|session| session.needs_person).count();
         let title = if waiting > 0 { format!("{waiting} need you · Sessions") } else { "Sessions".to_owned() };
         Block::parent("div", "page", vec![head, main]).class("page front").attribute("data-title", title)
@@ -40,9 +45,12 @@ impl Front<'_> {
                 .attribute("aria-label", "Agent"),
             Block::leaf("p", "new/directory", self.directory_field().into_string()).class("field"),
             Block::parent("datalist", "new/recent", self.recent_directories()).attribute("id", "recent"),
-            Block::leaf("p", "new/go", "<button type=\"submit\" class=\"primary\">Begin</button>").class("actions"),
+            // Disabled by the page's script while the server is away.
+            Block::leaf("fieldset", "new/go", "<button type=\"submit\" class=\"primary\">Begin</button>")
+                .class("actions"),
         ];
-        Block::parent("form", "new", children).class("new").attribute("method", "post").attribute("action", "/sessions")
+        let form = Block::parent("form", "new", children).linkable().class("new");
+        form.attribute("method", "post").attribute("action", "/sessions")
     }
 
     fn choices(&self) -> Vec<Block> {
@@ -94,8 +102,7 @@ impl Front<'_> {
     fn sessions(&self) -> Block {
         let mut children = vec![Block::leaf("h2", "sessions/head", "Sessions")];
         if self.sessions.is_empty() {
-            children
-                .push(Block::leaf("p", "sessions/none", "None yet. Choose an agent above and begin.").class("quiet"));
+            children.push(Block::leaf("p", "sessions/none", "None yet. Choose an agent and begin.").class("quiet"));
         }
         let items = self.sessions.iter().map(|session| self.session(session)).collect();
         children.push(Block::parent("ol", "sessions/list", items));
@@ -103,14 +110,18 @@ impl Front<'_> {
     }
 
     fn session(&self, session: &SessionListing) -> Block {
-        let title = session.title.as_deref().filter(|title| !title.trim().is_empty());
+        let title = session.title.as_deref().map(one_line).filter(|title| !title.is_empty());
+        let words = session.last_words.as_deref().map(one_line);
+        let words = words.as_deref().map(|words| after_title(words, title.as_deref().unwrap_or("")));
         let html = html! {
-            a href=(links::session_end(&session.id)) { span.title dir="auto" { (title.unwrap_or("New session")) } }
+            a href=(links::session_end(&session.id)) {
+                span.title dir="auto" { (title.as_deref().unwrap_or("New session")) }
+            }
             (SessionState::of_listing(session).word().markup())
-            @if let Some(words) = &session.last_words { p.words dir="auto" { (words) } }
+            @if let Some(words) = words.filter(|words| !words.is_empty()) { p.words dir="auto" { (words) } }
             p.facts {
                 @if let Some(agent) = &session.agent { span { (self.agent_title(agent)) } }
-                @if let Some(root) = &session.root { span.path { (root) } }
+                @if let Some(root) = &session.root { span.path title=(root) { (root) } }
                 (time(session.updated_at))
             }
         };
@@ -136,9 +147,22 @@ fn choice(agent: &AgentListing, command: &str, checked: bool) -> Block {
         input type="radio" name="agent" value=(agent.name.0) required checked[checked];
         span.title { (agent.title) }
         @if let Some(description) = &agent.description { span.description { (description) } }
-        code { (command) }
+        // How a demonstration starts is nobody's concern.
+        @if !is_demonstration(agent) { code { (command) } }
     };
-    Block::leaf("label", format!("agent:{}", segment(&agent.name.0)), html.into_string())
+    let label = Block::leaf("label", format!("agent:{}", segment(&agent.name.0)), html.into_string());
+    label.attribute("title", command)
+}
+
+/// Words without the title they begin with: until an agent names a session, its title is the beginning of its first
+/// prompt, and as long as nothing was answered, that prompt is also what was said last.
+fn after_title<'w>(words: &'w str, title: &str) -> &'w str {
+    let (title, is_cut) = title.strip_suffix('…').map_or((title, false), |title| (title.trim_end(), true));
+    match words.strip_prefix(title) {
+        Some(_) if is_cut => "",
+        Some(rest) if rest.is_empty() || rest.starts_with(char::is_whitespace) => rest.trim_start(),
+        Some(_) | None => words,
+    }
 }
 
 fn missing_agent(agent: &AgentListing) -> Option<Block> {
@@ -158,4 +182,23 @@ fn missing_agent(agent: &AgentListing) -> Option<Block> {
 /// Demonstration agents are known by their name, which begins with `demo`.
 fn is_demonstration(agent: &AgentListing) -> bool {
     agent.name.0.starts_with("demo")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after_title;
+
+    #[test]
+    fn a_prompt_without_an_answer_is_not_told_twice() {
+        for (words, title, rest) in [
+            ("Mend the parser", "Mend the parser", ""),
+            ("Mend the parser It fails since yesterday", "Mend the parser", "It fails since yesterday"),
+            ("Mend the parser, please", "Mend the par…", ""),
+            ("Done. All tests pass", "Done", "Done. All tests pass"),
+            ("It is mended", "Mend the parser", "It is mended"),
+            ("It is mended", "", "It is mended"),
+        ] {
+            assert_eq!(after_title(words, title), rest);
+        }
+    }
 }

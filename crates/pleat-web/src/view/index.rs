@@ -35,7 +35,7 @@ impl<'a> Index<'a> {
     }
 
     /// The call that shows a round's text: the round's parent, or where it has none the one that all its calls have
-    /// (spec/fold.md, "Input"). `None`: the round is top-level.
+    /// (docs/spec/fold.md, "Input"). `None`: the round is top-level.
     pub(super) fn parent_of_round(&self, id: &MessageId) -> Option<&'a CallId> {
         let (place, message) = self.messages.get(id)?;
         let round = round_of(message)?;

@@ -3,6 +3,7 @@
 use super::block::{Block, escape, segment};
 use super::prose::{markdown, plain, raw};
 use super::transcript::Transcript;
+use crate::text::terminal::visible;
 use maud::html;
 use pleat_transcript::ids::MessageId;
 use pleat_transcript::message::{
@@ -61,8 +62,12 @@ fn thinking(key: &str, text: &str) -> Block {
 
 /// The error of a round or turn.
 pub(super) fn error(key: &str, text: &str) -> Block {
-    let html = html! { span.state.bad { span.mark aria-hidden="true" { "✕" } " error" } " " span.plain { (text) } };
-    Block::leaf("p", key, html.into_string()).class("error").attribute("dir", "auto")
+    let (words, printed) = printed(text);
+    let html = html! {
+        p dir="auto" { span.state.bad { span.mark aria-hidden="true" { "✕" } " error" } " " span.plain { (words) } }
+        @if let Some(printed) = printed { pre.printed { (visible(printed)) } }
+    };
+    Block::leaf("div", key, html.into_string()).class("error")
 }
 
 fn result_row(key: &str, result: &ToolResult) -> Block {
@@ -106,10 +111,44 @@ fn notice_row(id: &MessageId, notice: &Notice) -> Block {
         NoticeLevel::Warning => ("row notice warn", "!", "warning"),
         NoticeLevel::Error => ("row notice bad", "✕", "error"),
     };
+    let (words, printed) = printed(&notice.text);
     let html = html! {
         span.level { span.mark aria-hidden="true" { (mark) } " " (word) }
-        " " span.plain dir="auto" { (maud::PreEscaped(escape(&notice.text))) }
+        " " span.plain dir="auto" { (words) }
     };
-    let line = Block::leaf("p", format!("{key}/text"), html.into_string());
-    Block::parent("article", key, vec![line]).class(class).linkable()
+    let mut children = vec![Block::leaf("p", format!("{key}/text"), html.into_string())];
+    children.extend(
+        printed.map(|printed| Block::leaf("pre", format!("{key}/printed"), escape(&visible(printed))).class("printed")),
+    );
+    Block::parent("article", key, children).class(class).linkable()
+}
+
+/// What is said, and apart from it what a program printed: the lines after the first that ends with a colon.
+fn printed(text: &str) -> (&str, Option<&str>) {
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        end += line.len();
+        if line.trim_end().ends_with(':') {
+            let (words, printed) = (text[..end].trim_end(), text[end..].trim_matches('\n').trim_end());
+            return if printed.trim().is_empty() { (text, None) } else { (words, Some(printed)) };
+        }
+    }
+    (text, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printed;
+
+    #[test]
+    fn what_a_program_printed_stands_apart() {
+        let text = "Codex ended as soon as it was started (exit code 1). It wrote last:\n  thread panicked\nnote: x\n";
+        assert_eq!(
+            printed(text),
+            ("Codex ended as soon as it was started (exit code 1). It wrote last:", Some("  thread panicked\nnote: x"))
+        );
+        for text in ["One line.", "It wrote last:", "It wrote last:\n\n", "Two: words\nmore", ""] {
+            assert_eq!(printed(text), (text, None), "{text:?}");
+        }
+    }
 }

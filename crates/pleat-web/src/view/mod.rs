@@ -1,11 +1,14 @@
 //! What the pages show: pure functions from documents to blocks.
 
 mod activity;
+mod asked;
 pub(crate) mod block;
 mod call;
 mod composer;
 pub(crate) mod details;
 pub(crate) mod diff;
+mod edits;
+mod exit;
 pub(crate) mod front;
 mod index;
 pub(crate) mod layout;
@@ -16,6 +19,8 @@ mod prose;
 pub(crate) mod transcript;
 pub(crate) mod words;
 
+#[cfg(test)]
+mod question_tests;
 #[cfg(test)]
 mod samples;
 #[cfg(test)]

@@ -1,46 +1,81 @@
 //! A question to a person: the whole request, and the agent's options in its order and words.
 //!
-//! It is shown at its call, beside a closed group, and in the bar above the composer. Nothing is decided by a short form:
-//! the command or the difference stands there in full, or is one link away where it is too long for a card.
+//! Its card stands at its call and beside whatever is closed around that, of which the style sheet shows one. The bar
+//! above the composer leads there by one line; only where the call is not on the page does the bar hold the card itself.
+//! Nothing is decided by a short form: the command or the difference stands in the card in full, or is one link away
+//! where it is too long for a card.
 
+use super::asked;
 use super::block::{Block, segment};
+use super::call::call_key;
 use super::details::{Extent, request};
 use super::transcript::Transcript;
 use super::words::is_asking;
 use crate::links;
 use maud::{Markup, html};
-use pleat_transcript::call::{Call, Permission, PermissionState};
+use pleat_transcript::call::{Call, CallState, Permission, PermissionState};
 use pleat_transcript::fold::label::label;
+use pleat_transcript::ids::PermissionId;
 use serde_json::Value;
 
 /// The card of an open request; `None` where the call has none.
 pub(super) fn card(page: &Transcript<'_>, call: &Call, place: &str) -> Option<Block> {
     let permission = call.permission.as_ref().filter(|_| is_asking(page.document, call))?;
     let id = permission.request.as_ref()?;
-    let key = format!("{place}/ask:{}", segment(id.as_str()));
+    let key = card_key(place, id);
     let session = &page.document.session.id;
-    let label = label(call, page.document.session.root.as_deref()).text;
-    let head = html! { span.state.ask { span.mark aria-hidden="true" { "▲" } " needs your answer" } " " span.label { (label) } };
+    let label = label_of(page, call);
+    // What the label goes on to say stands below, in full.
+    let action = label.split(" · ").next().filter(|_| asked::tells_target(call));
+    let head = html! {
+        span.label { (action.unwrap_or(&label)) } " "
+        span.state.ask { span.mark aria-hidden="true" { "▲" } " needs your answer" }
+    };
     let action = links::permission(session, id);
     let children = vec![
         Block::leaf("h3", format!("{key}/head"), head.into_string()),
         Block::leaf("div", format!("{key}/request"), request(session, call, Extent::Card).into_string())
             .class("request"),
-        Block::leaf("form", format!("{key}/form"), options(permission).into_string())
+        Block::leaf("form", format!("{key}/form"), answers(permission).into_string())
             .class("options")
             .attribute("method", "post")
             .attribute("action", action)
             .attribute("data-post", "answer"),
     ];
-    Some(Block::parent("section", key, children).class("permission").attribute("data-request", id.as_str()))
+    let card = Block::parent("section", key, children).linkable().class("permission");
+    Some(card.attribute("data-request", id.as_str()).attribute("tabindex", "-1"))
 }
 
-fn options(permission: &Permission) -> Markup {
+/// One line that leads to the card at the call, which opens what is closed around it.
+pub(super) fn line(page: &Transcript<'_>, call: &Call) -> Option<Block> {
+    let id = call.permission.as_ref()?.request.as_ref()?;
+    let html = html! {
+        span.mark aria-hidden="true" { "▲" }
+        span.label { (label_of(page, call)) }
+        span.state.ask { "needs your answer" }
+    };
+    let line = Block::leaf("a", format!("bar/line:{}", segment(id.as_str())), html.into_string()).class("question");
+    let card = card_key(&call_key(call), id);
+    Some(line.attribute("href", links::at_key(&card)).attribute("data-request", id.as_str()))
+}
+
+fn card_key(place: &str, id: &PermissionId) -> String {
+    format!("{place}/ask:{}", segment(id.as_str()))
+}
+
+fn label_of(page: &Transcript<'_>, call: &Call) -> String {
+    label(call, page.document.session.root.as_deref()).text
+}
+
+fn answers(permission: &Permission) -> Markup {
     let mut options = permission.options.iter().filter_map(PermissionChoice::of).peekable();
     html! {
         @if options.peek().is_none() { p { "The agent offers no option. Stop the turn to go on." } }
-        @for option in options {
-            button type="submit" name="option" value=(option.id) data-kind=(option.kind) { (option.name) }
+        // Disabled by the page's script while the server is away.
+        fieldset.answers {
+            @for option in options {
+                button type="submit" name="option" value=(option.id) data-kind=(option.kind) { (option.name) }
+            }
         }
     }
 }
@@ -69,7 +104,10 @@ pub(super) fn answered(call: &Call) -> Option<String> {
         option.map_or(chosen, |option| option.name)
     });
     let words = match (permission.state, chosen) {
-        (Some(PermissionState::Expired), _) => html! { "Asked, and not answered in time" },
+        (Some(PermissionState::Expired), _) if call.state == CallState::Cancelled => {
+            html! { "Asked; the turn was stopped first" }
+        }
+        (Some(PermissionState::Expired), _) => html! { "Asked, and made moot" },
         (Some(PermissionState::Answered | PermissionState::Open) | None, Some(chosen)) => {
             html! { "Asked; the answer was " q { (chosen) } }
         }

@@ -34,6 +34,19 @@ pub(super) fn session(live: bool, messages: &Value) -> Document {
     }))
 }
 
+/// A round with these calls.
+pub(super) fn round(id: &str, calls: &[Value]) -> Value {
+    let parts: Vec<_> = calls.iter().map(call).collect();
+    json!({"id": id, "turn": "t1", "role": "assistant", "state": "complete", "parts": parts})
+}
+
+/// A question with two options.
+pub(super) fn question(request: &str) -> Value {
+    json!({"request": request, "state": "open", "options": [
+        {"optionId": "yes", "name": "Yes", "kind": "allow_once"}, {"optionId": "no", "name": "No", "kind": "reject_once"}
+    ]})
+}
+
 /// A bit of everything, at the moment when a person is asked.
 pub(super) fn everything() -> Document {
     session(

@@ -84,7 +84,7 @@ fn keys_are_unique() {
 #[test]
 fn options_stand_in_the_agents_order_and_words_wherever_the_question_is() {
     let page = page(&everything());
-    for key in ["bar/ask:p1", "c:c6/ask:p1", "a:m8/beside/ask:p1"] {
+    for key in ["c:c6/ask:p1", "a:m8/beside/ask:p1"] {
         let html = find(&page, &format!("{key}/form")).unwrap().html();
         let names = ["Yes<", "don&#39;t ask again", "for this session", "No, and tell"];
         let places: Vec<_> =
@@ -184,6 +184,25 @@ fn a_page_that_is_not_the_latest_leads_earlier_later_and_back() {
         "{}",
         link("later")
     );
+}
+
+#[test]
+fn on_a_phone_or_a_desk_the_hint_gives_way_to_a_question() {
+    let hint = |document| find(&page(&document), "composer/hint").unwrap().html();
+    assert!(!hint(everything()).contains("at work"));
+    let working = session(true, &json!([{"id": "m1", "turn": "t1", "role": "user", "text": "Go"}]));
+    assert!(hint(working).contains("at work"));
+}
+
+#[test]
+fn what_a_program_printed_is_apart_from_the_notice() {
+    let text = "Codex ended before it had answered (exit code 1). It wrote last:\nthread <main> panicked\nnote";
+    let messages =
+        json!([{"id": "m1", "turn": "t1", "role": "notice", "level": "error", "code": "agent_gone", "text": text}]);
+    let page = page(&session(false, &messages));
+    assert!(find(&page, "n:m1/text").unwrap().html().ends_with("It wrote last:</span></p>"));
+    let printed = find(&page, "n:m1/printed").unwrap().html();
+    assert!(printed.starts_with("<pre") && printed.ends_with(">thread &lt;main&gt; panicked\nnote</pre>"), "{printed}");
 }
 
 /// Writes pages that can be looked at: `target/gallery/*.html`.

@@ -1,19 +1,22 @@
 //! The page of a session.
 
-use super::activity::activity;
+use super::activity::{activity, questions};
 use super::block::Block;
 use super::composer::{composer, stop_form};
-use super::index::{Index, calls_of};
+use super::index::Index;
 use super::message::{message, notice};
 use super::permission;
 use super::plan::plan;
-use super::words::SessionState;
+use super::words::{SessionState, open_questions};
 use crate::links;
+use crate::text::preview::one_line;
 use maud::html;
+use pleat_transcript::call::Call;
 use pleat_transcript::document::{Document, Window};
-use pleat_transcript::ids::TurnId;
+use pleat_transcript::ids::{CallId, TurnId};
 use pleat_transcript::message::{Body, RoundState};
 use pleat_transcript::rows::{MessageRole, Row, RowsDocument};
+use std::collections::HashSet;
 
 /// What the page of a session is made of.
 pub(crate) struct Transcript<'a> {
@@ -66,7 +69,9 @@ impl<'a> Transcript<'a> {
 
     fn title(&self) -> String {
         let titled = self.document.session.title.as_deref().filter(|title| !title.trim().is_empty());
-        titled.or_else(|| self.first_prompt()).map_or_else(|| "New session".to_owned(), first_line)
+        titled
+            .or_else(|| self.first_prompt())
+            .map_or_else(|| "New session".to_owned(), |text| one_line(&first_line(text)))
     }
 
     fn first_prompt(&self) -> Option<&str> {
@@ -147,9 +152,9 @@ impl<'a> Transcript<'a> {
         Some(Block::leaf("nav", "later", html.into_string()).class("pager").attribute("aria-label", "Later"))
     }
 
-    /// A quiet line while a live turn shows nothing that moves.
+    /// A quiet line while a live turn shows nothing that moves, and waits for nobody.
     fn waiting(&self) -> Option<Block> {
-        if self.rows.window.later || self.document.session.live_turn.is_none() {
+        if self.rows.window.later || self.document.session.live_turn.is_none() || self.is_asking() {
             return None;
         }
         let moves = match self.rows.rows.last() {
@@ -171,19 +176,32 @@ impl<'a> Transcript<'a> {
         self.index.round(message).is_some_and(|round| round.state == Some(RoundState::Streaming))
     }
 
-    fn dock(&self) -> Block {
-        let cards: Vec<_> = self
-            .document
-            .messages
+    /// Whether a person is asked something.
+    pub(super) fn is_asking(&self) -> bool {
+        open_questions(self.document).next().is_some()
+    }
+
+    /// A line for each question whose card stands on the page, and the cards of all others.
+    fn bar(&self) -> Option<Block> {
+        let on_page: HashSet<&CallId> = self
+            .rows
+            .rows
             .iter()
-            .flat_map(calls_of)
-            .filter_map(|call| permission::card(self, call, "bar"))
+            .filter_map(|row| if let Row::Activity(row) = row { Some(questions(self, &row.rounds)) } else { None })
+            .flatten()
+            .map(|call| &call.id)
             .collect();
-        let mut children = Vec::new();
-        if !cards.is_empty() {
-            children
-                .push(Block::parent("section", "bar", cards).class("bar").attribute("aria-label", "Needs your answer"));
-        }
+        let question = |call: &Call| {
+            if on_page.contains(&call.id) { permission::line(self, call) } else { permission::card(self, call, "bar") }
+        };
+        let questions: Vec<_> = open_questions(self.document).filter_map(question).collect();
+        let is_empty = questions.is_empty();
+        let bar = Block::parent("section", "bar", questions).class("bar").attribute("aria-label", "Needs your answer");
+        (!is_empty).then_some(bar)
+    }
+
+    fn dock(&self) -> Block {
+        let mut children: Vec<_> = self.bar().into_iter().collect();
         let latest = html! { a href=(links::session_end(&self.document.session.id)) { "Latest ↓" } };
         children
             .push(Block::leaf("nav", "latest", latest.into_string()).class("latest").attribute("aria-label", "Latest"));

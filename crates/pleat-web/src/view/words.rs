@@ -44,10 +44,11 @@ pub(crate) fn call_state(state: CallState, turn_is_live: bool) -> StateWord {
         CallState::Running => StateWord::new("◐", "running", "busy"),
         CallState::Completed => StateWord::new("✓", "done", "quiet"),
         CallState::Failed => StateWord::new("✕", "failed", "bad"),
-        CallState::Denied => StateWord::new("⊘", "denied", "warn"),
-        CallState::Cancelled => StateWord::new("■", "stopped", "warn"),
-        CallState::Superseded => StateWord::new("■", "not run", "warn"),
-        CallState::Interrupted => StateWord::new("⌁", "interrupted", "warn"),
+        // A person's doing, so nothing to be alarmed by.
+        CallState::Denied => StateWord::new("⊘", "denied", "quiet"),
+        CallState::Cancelled => StateWord::new("■", "stopped", "quiet"),
+        CallState::Superseded => StateWord::new("■", "not run", "quiet"),
+        CallState::Interrupted => StateWord::new("⌁", "interrupted", "bad"),
     }
 }
 
@@ -76,7 +77,7 @@ impl SessionState {
 
     /// Of a whole session.
     pub(crate) fn of_document(document: &Document) -> Self {
-        let asks = document.messages.iter().flat_map(calls_of).any(|call| is_asking(document, call));
+        let asks = open_questions(document).next().is_some();
         let last_turn = document.session.turns.last().map(|turn| turn.state);
         Self::new(asks, document.session.live_turn.is_some(), last_turn)
     }
@@ -98,7 +99,7 @@ impl SessionState {
             Self::NeedsYou => StateWord::new("▲", "needs you", "ask"),
             Self::Running => StateWord::new("◐", "running", "busy"),
             Self::Failed => StateWord::new("✕", "failed", "bad"),
-            Self::Interrupted => StateWord::new("⌁", "interrupted", "warn"),
+            Self::Interrupted => StateWord::new("⌁", "interrupted", "bad"),
             Self::Stopped => StateWord::new("■", "stopped", "quiet"),
             Self::Idle => StateWord::new("○", "idle", "quiet"),
         }
@@ -109,6 +110,21 @@ impl SessionState {
 pub(super) fn is_asking(document: &Document, call: &Call) -> bool {
     let is_open = |it: &Permission| it.state == Some(PermissionState::Open) && it.request.is_some();
     document.session.live_turn.is_some() && call.permission.as_ref().is_some_and(is_open)
+}
+
+/// The calls that a person is asked about, in order.
+pub(super) fn open_questions(document: &Document) -> impl Iterator<Item = &Call> {
+    document.messages.iter().flat_map(calls_of).filter(|call| is_asking(document, call))
+}
+
+/// `2 failed · 1 denied` as the fold says it, with what went wrong apart from what a person refused or stopped.
+pub(super) fn issues(issues: &str) -> Markup {
+    let is_a_persons_doing = |issue: &str| issue.ends_with(" denied") || issue.ends_with(" stopped");
+    html! {
+        @for issue in issues.split(" · ").filter(|issue| !issue.is_empty()) {
+            span.issue.bad[!is_a_persons_doing(issue)] { (issue) }
+        }
+    }
 }
 
 /// `+12 −3`
