@@ -237,3 +237,11 @@ fn narration_is_one_trimmed_line_of_at_most_160_characters() {
     assert_eq!(narration(&format!("{} y", "é".repeat(159))), "é".repeat(159));
     assert_eq!(narration("\u{3000}"), "before");
 }
+
+/// Rule: fold 3.3
+#[test]
+fn a_copy_grows_only_where_every_character_of_the_one_before_stays() {
+    let plan = |id: &str, text: &str| json!({"id": id, "turn": "t1", "role": "plan", "text": text});
+    assert_eq!(outline(&rows_of(None, &[plan("p1", "1. Read\n"), plan("p2", "1. Read it")])), ["p1", "p2"]);
+    assert_eq!(outline(&rows_of(None, &[plan("p1", "1. Read"), plan("p2", "1. Read it")])), ["p2"]);
+}

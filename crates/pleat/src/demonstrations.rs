@@ -23,25 +23,25 @@ const SPEED: &str = "2";
 const DEMONSTRATIONS: [Demonstration; 4] = [
     Demonstration {
         name: "demo-tools",
-        title: "Demonstration: tool rounds with permissions",
+        title: "Demo: tools and permissions",
         description: "Reads, searches, edits and runs, and asks you before it changes anything.",
         trace: include_str!("../demonstrations/claude-tools.jsonl"),
     },
     Demonstration {
         name: "demo-plan",
-        title: "Demonstration: a plan",
+        title: "Demo: a plan",
         description: "Works down a plan that changes as it goes.",
         trace: include_str!("../demonstrations/claude-plan.jsonl"),
     },
     Demonstration {
         name: "demo-failures",
-        title: "Demonstration: failures",
+        title: "Demo: failures",
         description: "A command that fails, an edit that does not fit, a file that is not there.",
         trace: include_str!("../demonstrations/claude-fail.jsonl"),
     },
     Demonstration {
         name: "demo-sub-agent",
-        title: "Demonstration: a sub-agent",
+        title: "Demo: a sub-agent",
         description: "Hands its work to a second agent and reports what that found.",
         trace: include_str!("../demonstrations/claude-sub.jsonl"),
     },
