@@ -1,5 +1,7 @@
 //! The built program's commands, as a person types them: what they print, and what they say when something is wrong.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
+
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;

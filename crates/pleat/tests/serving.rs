@@ -1,5 +1,7 @@
 //! The built program as a server: its link, its lock, and its end.
 
+#![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -14,9 +16,9 @@ struct Server {
 impl Server {
     fn start(folder: &TempDir) -> Self {
         let mut child = command(folder).stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let link = line.trim().split_once("http://").unwrap().1.to_owned();
+        let mut printed = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut printed).unwrap();
+        let link = printed.trim().split_once("http://").unwrap().1.to_owned();
         Self { child, link }
     }
 
