@@ -73,8 +73,8 @@ fn call_updates(number: usize) -> [Value; EVENTS_PER_CALL] {
     let id = format!("call-{number}");
     let begun = json!({
         "sessionUpdate": "tool_call", "toolCallId": id, "title": format!("Read src/file_{number}.rs"), "kind": "read",
-        "status": "pending", "rawInput": {"path": format!("/work/src/file_{number}.rs")},
-        "locations": [{"path": format!("/work/src/file_{number}.rs")}],
+        "status": "pending", "rawInput": {"path": format!("/workspace/src/file_{number}.rs")},
+        "locations": [{"path": format!("/workspace/src/file_{number}.rs")}],
     });
     let running = json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "in_progress"});
     let done = json!({

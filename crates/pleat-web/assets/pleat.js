@@ -4,6 +4,8 @@
 // and no state of a conversation. What belongs to the reader is never touched: which <details> are open, the place on the
 // page, a selection, a draft.
 
+import { localTimes, watchScrollers } from './reading.js';
+
 const root = document.documentElement;
 const body = document.body;
 const banner = document.getElementById('banner');
@@ -441,28 +443,6 @@ document.addEventListener('click', (event) => {
   keepPlace();
 });
 
-// ---- What scrolls by itself
-
-const SCROLLERS = '.permission .request, .call-details pre, .printed';
-
-/** Tells that something goes on below its edge. */
-function markMore(scroller) {
-  scroller.toggleAttribute('data-more', scroller.scrollHeight - scroller.clientHeight - scroller.scrollTop > 4);
-}
-
-const scrollerSizes = new ResizeObserver((entries) => entries.forEach(({ target }) => markMore(target)));
-
-document.addEventListener('scroll', ({ target }) => {
-  if (target instanceof Element && target.matches(SCROLLERS)) markMore(target);
-}, { passive: true, capture: true });
-
-function watchScrollers() {
-  for (const scroller of document.querySelectorAll(SCROLLERS)) {
-    scrollerSizes.observe(scroller);
-    markMore(scroller);
-  }
-}
-
 // ---- Questions
 
 /** For this long a new question takes no answer, so that a click meant for something else decides nothing. */
@@ -507,23 +487,6 @@ function watchQuestions() {
     setTimeout(() => { card.inert = false; }, INERT_MS);
   }
   markBar();
-}
-
-// ---- Times in the reader's own words
-
-const sameDay = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-const sameYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-const otherYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-
-function localTimes() {
-  const now = new Date();
-  for (const element of document.querySelectorAll('time:not([title])')) {
-    const time = new Date(element.dateTime);
-    element.title = element.textContent;
-    const isToday = time.toDateString() === now.toDateString();
-    const format = isToday ? sameDay : time.getFullYear() === now.getFullYear() ? sameYear : otherYear;
-    element.textContent = format.format(time);
-  }
 }
 
 settle();

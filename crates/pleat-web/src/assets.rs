@@ -20,6 +20,9 @@ pub(crate) static STYLE: Asset =
 /// What keeps a page live.
 pub(crate) static SCRIPT: Asset =
     Asset { name: "pleat.js", mime: "text/javascript; charset=utf-8", content: include_str!("../assets/pleat.js") };
+/// The part of the script that only helps to read; the script imports it by its bare address.
+static READING: Asset =
+    Asset { name: "reading.js", mime: "text/javascript; charset=utf-8", content: include_str!("../assets/reading.js") };
 /// The icon of the tab.
 pub(crate) static ICON: Asset =
     Asset { name: "pleat.svg", mime: "image/svg+xml", content: include_str!("../assets/pleat.svg") };
@@ -47,7 +50,7 @@ pub(crate) struct Version {
 
 /// Serves a file. One asked for by its content's hash may be kept for ever.
 pub(crate) async fn serve(Path(name): Path<String>, Query(version): Query<Version>) -> Response {
-    let Some(asset) = [&STYLE, &SCRIPT, &ICON].into_iter().find(|asset| asset.name == name) else {
+    let Some(asset) = [&STYLE, &SCRIPT, &READING, &ICON].into_iter().find(|asset| asset.name == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let keeps = version.v.is_some_and(|asked| asked == asset.version());
