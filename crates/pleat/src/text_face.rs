@@ -4,8 +4,8 @@ use pleat_transcript::call::CallState;
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::{FoldError, fold, top_level_messages};
 use pleat_transcript::ids::MessageId;
-use pleat_transcript::message::{Body, EntryStatus, Media, Message, NoticeLevel, Part, Plan, PlanContent, PlanEntry};
-use pleat_transcript::rows::{ActivityRow, Children, Round, Row, RowsDocument, Summary};
+use pleat_transcript::message::{Body, EntryStatus, Media, Message, NoticeLevel, Part, PlanContent, PlanEntry};
+use pleat_transcript::rows::{ActivityRow, Children, PlanRow, Progress, Round, Row, RowsDocument, Summary};
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -42,7 +42,7 @@ fn draw_rows(rows: &RowsDocument, messages: &Messages<'_>, text: &mut String) {
         match row {
             Row::Message(row) => draw_message(messages.get(&row.message), text),
             Row::Activity(row) => draw_activity(row, messages, text),
-            Row::Plan(row) => draw_plan(messages.get(&row.message), text),
+            Row::Plan(row) => draw_plan(row, messages, text),
             Row::Notice(row) => draw_message(messages.get(&row.message), text),
         }
     }
@@ -137,27 +137,27 @@ fn draw_children(children: &Children, depth: usize, messages: &Messages<'_>, tex
     }
 }
 
-fn draw_plan(message: Option<&&Message>, text: &mut String) {
-    let Some(Body::Plan(Plan { content, .. })) = message.map(|message| &message.body) else { return };
-    match content {
-        PlanContent::Text(plan) => block("plan ·", plan, text),
-        PlanContent::Entries(entries) => {
-            let done = entries.iter().filter(|entry| entry.status() == EntryStatus::Completed).count();
-            line("plan ·", &format!("{done} of {} done", entries.len()), text);
+fn draw_plan(row: &PlanRow, messages: &Messages<'_>, text: &mut String) {
+    let Some(Body::Plan(plan)) = messages.get(&row.message).map(|message| &message.body) else { return };
+    match (&plan.content, row.progress) {
+        (PlanContent::Text(plan), _) => block("plan ·", plan, text),
+        (PlanContent::Entries(entries), Some(progress)) => {
+            line("plan ·", &format!("{} of {} done", progress.done, progress.total), text);
             for entry in entries {
-                draw_entry(entry, text);
+                line(&format!("  {}", entry_mark(entry, progress)), &entry.content, text);
             }
         }
+        (PlanContent::Entries(_), None) => {}
     }
 }
 
-fn draw_entry(entry: &PlanEntry, text: &mut String) {
-    let mark = match entry.status() {
+/// An entry runs only where the fold says that one does: not in a turn that is over.
+fn entry_mark(entry: &PlanEntry, progress: Progress) -> &'static str {
+    match entry.status() {
         EntryStatus::Completed => "[x]",
-        EntryStatus::InProgress => "[>]",
-        EntryStatus::Pending => "[ ]",
-    };
-    line(&format!("  {mark}"), &entry.content, text);
+        EntryStatus::InProgress if progress.running > 0 => "[>]",
+        EntryStatus::InProgress | EntryStatus::Pending => "[ ]",
+    }
 }
 
 fn media_words(media: &Media) -> String {
