@@ -6,6 +6,7 @@ use super::session::{SessionRow, does_not_fit, id_taken};
 use super::value::{Columns, object_text};
 use crate::IdKind;
 use pleat_transcript::change::{ChangeError, MessageUpdate};
+use pleat_transcript::document::Role;
 use pleat_transcript::ids::{CallId, MessageId, TurnId};
 use pleat_transcript::message::{
     Assistant, Body, Media, Message, Notice, NoticeLevel, Origin, Part, Plan, PlanContent, PlanEntry, Rating,
@@ -13,26 +14,6 @@ use pleat_transcript::message::{
 };
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
-
-/// The kinds of [`Body`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
-    User,
-    Assistant,
-    Tool,
-    Plan,
-    Notice,
-}
-
-impl Role {
-    const WORDS: [(Self, &'static str); 5] = [
-        (Self::User, "user"),
-        (Self::Assistant, "assistant"),
-        (Self::Tool, "tool"),
-        (Self::Plan, "plan"),
-        (Self::Notice, "notice"),
-    ];
-}
 
 /// A message's row, found by its id.
 #[derive(Debug, Clone, Copy)]

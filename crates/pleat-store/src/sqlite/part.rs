@@ -4,28 +4,9 @@ use super::call::{self, call_columns, light_columns, newest_permission};
 use super::failure::Failure;
 use super::session::SessionRow;
 use super::value::{Columns, object_text};
-use pleat_transcript::message::{Media, MediaKind, Part, TextPart};
+use pleat_transcript::document::PartType;
+use pleat_transcript::message::{Media, Part, TextPart};
 use rusqlite::{Connection, OptionalExtension, params};
-
-/// The kinds of [`Part`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PartType {
-    Thinking,
-    Text,
-    Call,
-    Media(MediaKind),
-}
-
-impl PartType {
-    const WORDS: [(Self, &'static str); 6] = [
-        (Self::Thinking, "thinking"),
-        (Self::Text, "text"),
-        (Self::Call, "call"),
-        (Self::Media(MediaKind::Image), "image"),
-        (Self::Media(MediaKind::Audio), "audio"),
-        (Self::Media(MediaKind::Resource), "resource"),
-    ];
-}
 
 /// A part, and the key of its message.
 pub(super) struct PartOfMessage {

@@ -15,6 +15,7 @@ mod write;
 
 pub use error::{DocumentError, Problem};
 pub use read::{call_from_json, message_from_json, part_from_json, session_from_json, turn_from_json};
+pub use words::{PartType, Role};
 pub use write::{call_to_json, message_to_json, part_to_json, session_to_json, turn_to_json};
 
 use crate::ids::MessageId;

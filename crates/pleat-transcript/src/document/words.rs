@@ -5,16 +5,22 @@ use crate::session::word_of;
 
 /// A message's `role`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Role {
+pub enum Role {
+    /// `user`
     User,
+    /// `assistant`
     Assistant,
+    /// `tool`
     Tool,
+    /// `plan`
     Plan,
+    /// `notice`
     Notice,
 }
 
 impl Role {
-    pub(super) const WORDS: [(Self, &'static str); 5] = [
+    /// All, with the word of the document for each.
+    pub const WORDS: [(Self, &'static str); 5] = [
         (Self::User, "user"),
         (Self::Assistant, "assistant"),
         (Self::Tool, "tool"),
@@ -39,15 +45,20 @@ impl Role {
 
 /// A part's `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PartType {
+pub enum PartType {
+    /// `thinking`
     Thinking,
+    /// `text`
     Text,
+    /// `call`
     Call,
+    /// `image`, `audio` or `resource`
     Media(MediaKind),
 }
 
 impl PartType {
-    pub(super) const WORDS: [(Self, &'static str); 6] = [
+    /// All, with the word of the document for each.
+    pub const WORDS: [(Self, &'static str); 6] = [
         (Self::Thinking, "thinking"),
         (Self::Text, "text"),
         (Self::Call, "call"),
