@@ -7,7 +7,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use pleat_acp::adapter::{Adapter, SessionEvent, prompt_answer, session_id};
+use pleat_acp::adapter::{Adapter, SessionEvent, session_id};
 use pleat_transcript::change::Change;
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::event::{Event, PermissionOutcome, PromptKey, RequestKey};
@@ -135,7 +135,7 @@ impl Host {
 
     fn answer(&mut self, message: &Value) {
         let result = message.get("result").unwrap_or(&Value::Null);
-        let answer = prompt_answer(message.get("error").map_or(Ok(result), Err));
+        let answer = self.adapter.prompt_answer(message.get("error").map_or(Ok(result), Err));
         self.everywhere(&Event::PromptAnswered { prompt: PromptKey(self.prompts.to_string()), answer });
     }
 
@@ -168,7 +168,7 @@ impl Host {
 
     fn finish(mut self) {
         self.finish_replays();
-        self.everywhere(&Event::AgentGone { reason: None });
+        self.everywhere(&Event::AgentGone { reason: None, last_words: String::new() });
         for session in self.sessions.values() {
             let text = session.document.to_json().to_string();
             let again = Document::from_json(&text).expect("what is stored is a document");

@@ -4,7 +4,7 @@
 //! Where the trace holds a kill, this does what the host would: it closes what was open, and compares what the next
 //! process replays with what is there.
 
-use crate::adapter::{Adapter, SessionEvent, prompt_answer, session_id};
+use crate::adapter::{Adapter, SessionEvent, session_id};
 use crate::trace::{TraceError, TraceItem, TraceLine};
 use pleat_transcript::document::Document;
 use pleat_transcript::event::{Event, PermissionOutcome, PromptKey, RequestKey};
@@ -305,7 +305,7 @@ impl TraceReplay {
                 }
             }
             Some(Asked::Prompt { session, prompt }) => {
-                let answer = prompt_answer(message.get("error").map_or(Ok(result), Err));
+                let answer = self.process.adapter.prompt_answer(message.get("error").map_or(Ok(result), Err));
                 self.happened_in(Some(&session), Event::PromptAnswered { prompt, answer });
             }
             Some(Asked::Other) | None => {}

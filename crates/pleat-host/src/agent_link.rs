@@ -204,7 +204,7 @@ impl AgentLink {
     fn initialized(&mut self, result: Result<Value, RpcError>) -> Answered {
         let result = match result {
             Ok(result) => result,
-            Err(error) => return Answered::Failed(format!("it refused to begin: {}", sentence(&error))),
+            Err(error) => return Answered::Failed(format!("it refused to begin: {}", self.sentence(&error))),
         };
         match result.get("protocolVersion").and_then(Value::as_u64) {
             Some(PROTOCOL_VERSION) => {}
@@ -239,8 +239,12 @@ impl AgentLink {
         Answered::Opened(session, std::mem::take(&mut self.early))
     }
 
+    fn sentence(&self, error: &RpcError) -> String {
+        self.adapter.error_text(&serde_json::json!(error))
+    }
+
     fn refused_session(&self, error: &RpcError) -> String {
-        format!("it opened no session: {}.{}", sentence(error).trim_end_matches('.'), self.login_advice())
+        format!("it opened no session: {}.{}", self.sentence(error).trim_end_matches('.'), self.login_advice())
     }
 
     /// What a person can do about a login that the agent wants.
@@ -251,13 +255,5 @@ impl AgentLink {
                 format!(" It offers to log in by: {}. Log in with the agent's own program first.", methods.join(", "))
             }
         }
-    }
-}
-
-/// An error's message, with what its data adds.
-fn sentence(error: &RpcError) -> String {
-    match pleat_acp::adapter::prompt_answer(Err(&serde_json::json!(error))) {
-        pleat_transcript::event::PromptAnswer::Error { message, .. } => message,
-        pleat_transcript::event::PromptAnswer::Stopped { .. } => error.message.clone(),
     }
 }

@@ -10,7 +10,6 @@ mod prompt_answer;
 mod sub_agents;
 
 pub(crate) use call_report::exit_value;
-pub use prompt_answer::prompt_answer;
 
 use crate::dialect::{Dialect, dialect_of};
 use content::{Content, read_content};

@@ -1,20 +1,27 @@
 //! The answer to `session/prompt`.
 
-use super::text_at;
+use super::{Adapter, text_at};
 use pleat_transcript::event::PromptAnswer;
 use serde_json::Value;
 
-/// Reads an answer: a `result`, or the `error` of JSON-RPC.
-pub fn prompt_answer(answer: Result<&Value, &Value>) -> PromptAnswer {
-    match answer {
-        Ok(result) => PromptAnswer::Stopped {
-            reason: text_at(result, "stopReason"),
-            usage: result.get("usage").filter(|usage| !usage.is_null()).cloned(),
-        },
-        Err(error) => PromptAnswer::Error {
-            code: error.get("code").and_then(Value::as_i64).unwrap_or_default(),
-            message: error_text(error),
-        },
+impl Adapter {
+    /// Reads the answer to a prompt: a `result`, or the `error` of JSON-RPC.
+    pub fn prompt_answer(&self, answer: Result<&Value, &Value>) -> PromptAnswer {
+        match answer {
+            Ok(result) => PromptAnswer::Stopped {
+                reason: text_at(result, "stopReason"),
+                usage: result.get("usage").filter(|usage| !usage.is_null()).cloned(),
+            },
+            Err(error) => PromptAnswer::Error {
+                code: error.get("code").and_then(Value::as_i64).unwrap_or_default(),
+                message: self.error_text(error),
+            },
+        }
+    }
+
+    /// What an `error` of JSON-RPC says, in words for a person.
+    pub fn error_text(&self, error: &Value) -> String {
+        self.dialect.error_text(error_text(error))
     }
 }
 

@@ -8,6 +8,9 @@ use serde_json::Value;
 /// What the adapter's own warnings begin with. They have no `messageId`, as all text of the model has.
 const WARNING: &str = "**Warning:** ";
 
+/// What its SDK puts before the words of any error, which it also sends as a text, there without this.
+const ERROR: &str = "Internal error: ";
+
 pub(super) struct Claude;
 
 impl Dialect for Claude {
@@ -15,6 +18,10 @@ impl Dialect for Claude {
     fn parent(&mut self, update: &Value) -> Option<AgentCallId> {
         let parent = update.pointer("/_meta/claudeCode/parentToolUseId")?.as_str()?;
         Some(AgentCallId(parent.to_owned()))
+    }
+
+    fn error_text(&self, message: String) -> String {
+        message.strip_prefix(ERROR).map_or_else(|| message.clone(), str::to_owned)
     }
 
     /// A call that Stop kept from running, or ended, says so beside its status.

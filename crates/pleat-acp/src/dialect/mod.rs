@@ -27,6 +27,11 @@ pub(crate) trait Dialect: Send {
         None
     }
 
+    /// An error's words, without what the agent puts before every error.
+    fn error_text(&self, message: String) -> String {
+        message
+    }
+
     /// Makes a mention of a call true where the agent's words are not.
     fn correct(&mut self, _report: &mut CallReport, _call: &Value) {}
 

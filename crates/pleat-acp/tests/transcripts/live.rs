@@ -1,6 +1,6 @@
 //! A session that is told step by step, so that its transcript can be looked at in between.
 
-use pleat_acp::adapter::{Adapter, SessionEvent, prompt_answer};
+use pleat_acp::adapter::{Adapter, SessionEvent};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::event::{Event, PermissionOutcome, PromptKey, RequestKey};
 use pleat_transcript::fold::fold;
@@ -126,7 +126,7 @@ impl Live {
     /// The answer to the last prompt.
     pub(crate) fn answered(&mut self, answer: Result<Value, Value>) -> &mut Self {
         let prompt = PromptKey(self.prompts.to_string());
-        let answer = prompt_answer(answer.as_ref());
+        let answer = self.adapter.prompt_answer(answer.as_ref());
         self.happens(Event::PromptAnswered { prompt, answer })
     }
 

@@ -1,9 +1,9 @@
 //! What a session makes of each line of its agent (docs/spec/record.md): events for the record, answers for the agent.
 
 use super::SessionActor;
-use crate::agent_link::Answered;
+use crate::agent_link::{AgentLink, Answered};
 use crate::clock::now;
-use pleat_acp::adapter::{prompt_answer, session_id};
+use pleat_acp::adapter::session_id;
 use pleat_acp::connection::{CloseReason, Incoming, RequestId, RpcError};
 use pleat_store::{Durability, StoreError};
 use pleat_transcript::event::{Event, PromptAnswer, PromptKey, RequestKey};
@@ -103,23 +103,19 @@ impl SessionActor {
 
     fn answered(&mut self, prompt: PromptKey, result: Result<Value, RpcError>) {
         self.stop_by = None;
+        let Some(link) = &self.link else { return };
         let answer = match result {
-            Ok(result) => prompt_answer(Ok(&result)),
-            Err(error) => self.with_advice(prompt_answer(Err(&json!(error)))),
+            Ok(result) => link.adapter.prompt_answer(Ok(&result)),
+            Err(error) => self.with_advice(link.adapter.prompt_answer(Err(&json!(error))), link),
         };
         self.apply(Event::PromptAnswered { prompt, answer });
     }
 
     /// An error that only a login can end says so.
-    fn with_advice(&self, answer: PromptAnswer) -> PromptAnswer {
-        match (answer, &self.link) {
-            (PromptAnswer::Error { code: AUTHENTICATION_REQUIRED, message }, Some(link)) => {
-                let (title, advice) = (self.agent_title(), link.login_advice());
-                let message = format!("{title}: {}.{advice}", message.trim_end_matches('.'));
-                PromptAnswer::Error { code: AUTHENTICATION_REQUIRED, message }
-            }
-            (answer, _) => answer,
-        }
+    fn with_advice(&self, answer: PromptAnswer, link: &AgentLink) -> PromptAnswer {
+        let PromptAnswer::Error { code: AUTHENTICATION_REQUIRED, message } = answer else { return answer };
+        let message = format!("{}: {}.{}", self.agent_title(), message.trim_end_matches('.'), link.login_advice());
+        PromptAnswer::Error { code: AUTHENTICATION_REQUIRED, message }
     }
 
     async fn failed_to_open(&mut self, reason: &str) -> Result<(), StoreError> {

@@ -191,10 +191,9 @@ impl SessionRecord {
         }
     }
 
-    /// Whether the agent's last words of the turn say the error already (Claude sends it as a text too).
+    /// Whether the agent's last text of the turn is the error already (docs/spec/record.md, Rest.3.4).
     fn was_said(&self, error: &str) -> bool {
-        let error = error.strip_prefix("Internal error: ").unwrap_or(error).trim();
-        self.turns.active.last_text.trim() == error
+        self.turns.active.last_text.trim() == error.trim()
     }
 
     /// The oldest prompt that waits becomes the one that updates belong to.
