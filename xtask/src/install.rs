@@ -15,14 +15,23 @@ pub(crate) struct BrowserTools {
     pub(crate) chromium: PathBuf,
 }
 
-/// Finds or installs everything that the browser tests need.
-pub(crate) fn browser_tools() -> Result<BrowserTools, Failure> {
-    install_missing_packages()?;
+/// Finds or installs everything that the tests need; Postgres only where nobody names another.
+pub(crate) fn test_tools(postgres: bool) -> Result<BrowserTools, Failure> {
+    let mut packages = missing_browser_packages();
+    if postgres {
+        packages.extend(missing_postgres_package());
+    }
+    install_packages(&packages)?;
     let chromium = chromium().ok_or_else(|| missing("Chromium", "chromium"))?;
     let node = paths::on_path("node").ok_or_else(|| missing("Node.js", "node"))?;
     check_node(&node)?;
     install_npm_packages(&paths::e2e())?;
     Ok(BrowserTools { node, chromium })
+}
+
+/// Installs Postgres where it is missing.
+pub(crate) fn postgres() -> Result<(), Failure> {
+    install_packages(missing_postgres_package().as_slice())
 }
 
 fn missing(name: &str, program: &str) -> Failure {
@@ -35,7 +44,11 @@ fn chromium() -> Option<PathBuf> {
     named.or_else(|| usual.is_file().then(|| usual.to_path_buf())).or_else(|| paths::on_path("chromium"))
 }
 
-fn install_missing_packages() -> Result<(), Failure> {
+fn missing_postgres_package() -> Option<&'static str> {
+    (!throwaway_postgres::is_installed()).then_some("postgresql")
+}
+
+fn missing_browser_packages() -> Vec<&'static str> {
     let mut packages = Vec::new();
     if chromium().is_none() {
         packages.push("chromium");
@@ -46,15 +59,18 @@ fn install_missing_packages() -> Result<(), Failure> {
     if paths::on_path("npm").is_none() {
         packages.push("npm");
     }
-    if packages.is_empty() { Ok(()) } else { install_packages(&packages) }
+    packages
 }
 
 fn install_packages(packages: &[&str]) -> Result<(), Failure> {
+    if packages.is_empty() {
+        return Ok(());
+    }
     let list = packages.join(" ");
     if paths::on_path("apt-get").is_none() {
         return Err(Failure::new(format!(
-            "the browser tests need {list}, and without apt-get xtask cannot install them: install them, or name a \
-             Chromium in the variable CHROMIUM."
+            "the tests need {list}, and without apt-get xtask cannot install that: install it, or name a Chromium in \
+             the variable CHROMIUM and the URL of a PostgreSQL in PLEAT_TEST_POSTGRES."
         )));
     }
     println!("xtask: installing {list} from the distribution's packages");

@@ -1,23 +1,28 @@
-//! The project's own commands: `cargo xtask test`, `bless`, `bench` and `spec`.
+//! The project's own commands: `cargo xtask test`, `bless`, `bench`, `postgres` and `spec`.
 
 mod bench;
 mod bless;
 mod command;
 mod install;
 mod paths;
+mod postgres;
 mod spec;
 mod test;
 
 use command::Failure;
 use std::process::ExitCode;
+use test::Extent;
 
 const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
-  test    install what is missing, then format, clippy, tests, docs, release build and browser tests
-  bless   run the tests and accept every snapshot as it is now
-  bench   print the aims and what this machine measures, side by side; `bench core`: of record and fold alone
-  spec    list the rules of docs/spec with the tests that name each; a rule without a test fails
+  test       install what is missing, then format, clippy, tests, docs, release build and browser tests;
+             `test --heavy`: with the tests that repeat something hundreds of times
+  bless      run the tests and accept every snapshot as it is now
+  bench      print the aims and what this machine measures, side by side; `bench core`: of record and fold alone;
+             `bench store`: what the store measures of itself, on SQLite and PostgreSQL
+  postgres   run a command with a PostgreSQL for tests: `postgres -- cargo test -p pleat-store`
+  spec       list the rules of docs/spec with the tests that name each; a rule without a test fails
 ";
 
 fn main() -> ExitCode {
@@ -33,10 +38,13 @@ fn main() -> ExitCode {
 
 fn run(words: &[String]) -> Result<(), Failure> {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["test"] => test::run(),
+        ["test"] => test::run(Extent::Usual),
+        ["test", "--heavy"] => test::run(Extent::Heavy),
         ["bless"] => bless::run(),
         ["bench"] => bench::run(),
         ["bench", "core"] => bench::run_core(),
+        ["bench", "store"] => bench::run_store(),
+        ["postgres", "--", program, ref arguments @ ..] => postgres::run(program, arguments),
         ["spec"] => spec::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

@@ -3,23 +3,37 @@
 use crate::command::{self, Failure};
 use crate::install::{self, BrowserTools};
 use crate::paths;
+use crate::postgres::{Postgres, Use};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Set for tests that are to repeat what they do more often than at every change.
+const HEAVY: &str = "PLEAT_TEST_HEAVY";
+
+/// How much the tests do.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Extent {
+    /// What can be waited for at every change.
+    Usual,
+    /// Also what repeats something hundreds of times.
+    Heavy,
+}
+
 /// Installs what is missing and runs every step up to the first that fails.
-pub(crate) fn run() -> Result<(), Failure> {
+pub(crate) fn run(extent: Extent) -> Result<(), Failure> {
     let mut report = Report::default();
-    let outcome = run_steps(&mut report);
+    let outcome = run_steps(&mut report, extent);
     report.print();
     outcome
 }
 
-fn run_steps(report: &mut Report) -> Result<(), Failure> {
-    let tools = report.step("install what is missing", install::browser_tools)?;
+fn run_steps(report: &mut Report, extent: Extent) -> Result<(), Failure> {
+    let tools = report.step("install what is missing", || install::test_tools(Use::Test.named().is_none()))?;
     report.cargo_step("format", &["fmt", "--all", "--check"])?;
     report.cargo_step("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
     report.step("rules have tests", crate::spec::check)?;
-    run_rust_tests(report)?;
+    let postgres = report.step("start PostgreSQL", || Postgres::start(Use::Test))?;
+    run_rust_tests(report, &postgres, extent)?;
     report.step("docs", || {
         let mut docs = command::cargo(["doc", "--workspace", "--no-deps"]);
         command::succeed(docs.env("RUSTDOCFLAGS", "-D warnings"))
@@ -28,12 +42,20 @@ fn run_steps(report: &mut Report) -> Result<(), Failure> {
     report.step("browser tests", || run_browser_tests(&tools))
 }
 
-fn run_rust_tests(report: &mut Report) -> Result<(), Failure> {
+fn run_rust_tests(report: &mut Report, postgres: &Postgres, extent: Extent) -> Result<(), Failure> {
+    let run = |arguments: &[&str]| {
+        let mut tests = command::cargo(arguments);
+        postgres.name_to(&mut tests);
+        if extent == Extent::Heavy {
+            tests.env(HEAVY, "1");
+        }
+        command::succeed(&mut tests)
+    };
     if paths::on_path("cargo-nextest").is_none() {
-        return report.cargo_step("tests", &["test", "--workspace"]);
+        return report.step("tests", || run(&["test", "--workspace"]));
     }
-    report.cargo_step("tests", &["nextest", "run", "--workspace"])?;
-    report.cargo_step("documentation tests", &["test", "--workspace", "--doc"])
+    report.step("tests", || run(&["nextest", "run", "--workspace"]))?;
+    report.step("documentation tests", || run(&["test", "--workspace", "--doc"]))
 }
 
 fn run_browser_tests(tools: &BrowserTools) -> Result<(), Failure> {

@@ -10,6 +10,7 @@ mod turns;
 
 use crate::command::{self, Failure};
 use crate::paths;
+use crate::postgres::{Postgres, Use};
 use server::{Server, TemporaryFolder};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -40,6 +41,17 @@ pub(crate) fn run() -> Result<(), Failure> {
 pub(crate) fn run_core() -> Result<(), Failure> {
     print!("{}", table::table(&core::measure()?));
     Ok(())
+}
+
+/// Has the store measure itself, with a Postgres that writes to the disk as a real one does.
+pub(crate) fn run_store() -> Result<(), Failure> {
+    let example = ["--release", "--package", "pleat-store", "--example", "store_bench"];
+    // Before there is a server, so that it does not wait for the compiler.
+    command::succeed(command::cargo(["build"]).args(example))?;
+    let postgres = Postgres::start(Use::Bench)?;
+    let mut bench = command::cargo(["run", "--quiet"]);
+    postgres.name_to(bench.args(example));
+    command::succeed(&mut bench)
 }
 
 /// The figures that show from outside, over HTTP and `/proc`.
