@@ -88,6 +88,7 @@ fn size_of(change: &Change) -> u64 {
         | Change::InsertTurn(_)
         | Change::UpdateTurn { .. }
         | Change::InsertMessage(_)
+        | Change::UpsertPlan(_)
         | Change::UpdateMessage { .. }
         | Change::InsertPart { .. }
         | Change::SetPartMessageId { .. } => format!("{change:?}").len() as u64,

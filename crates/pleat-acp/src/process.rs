@@ -154,8 +154,14 @@ pub fn spawn(command: &AgentCommand) -> Result<Spawned, SpawnError> {
     Ok(Spawned { process, stdin, stdout })
 }
 
+/// What the environment tells of Pleat's own store: it may hold a password, which is no agent's business.
+const OF_THE_STORE: [&str; 1] = ["PLEAT_STORE"];
+
 fn tokio_command(command: &AgentCommand) -> Command {
     let mut tokio_command = Command::new(&command.program);
+    for name in OF_THE_STORE {
+        tokio_command.env_remove(name);
+    }
     tokio_command
         .args(&command.args)
         .envs(command.env.iter().map(|(name, value)| (name, value)))

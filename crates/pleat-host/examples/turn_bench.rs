@@ -126,7 +126,7 @@ impl Bench {
         self.host.prompt(&self.session, "Go on.".to_owned(), None).await?;
         loop {
             revisions.borrow_and_update();
-            let listings = self.host.store().sessions(1).await?;
+            let listings = self.host.store().sessions(None, 1).await?;
             match listings.first().and_then(|listing| listing.last_turn) {
                 Some(TurnState::Completed) => return Ok(begun.elapsed()),
                 Some(TurnState::Queued | TurnState::Running) | None => revisions.changed().await?,

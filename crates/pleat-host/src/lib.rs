@@ -1,8 +1,8 @@
 //! Sessions at work: which agents there are, whose turn it is, what a person is asked, and who is told of a change.
 //!
 //! Between the faces, whose commands it carries out, and the agents' connections ([`pleat_acp`]). It commits what
-//! [`record`](pleat_transcript::record) makes of an agent's words before it tells anyone ([`Host::revisions`]), and a
-//! face then reads the store. No face ever waits for an agent here, and no agent for a face.
+//! [`record`](pleat_transcript::record) makes of an agent's words; what the store then signals is passed on
+//! ([`Host::revisions`]), and a face reads the store. No face ever waits for an agent here, and no agent for a face.
 
 mod agent_link;
 mod agents;
@@ -38,7 +38,7 @@ struct House {
     store: Arc<dyn Store>,
     agents: AgentRegistry,
     settings: HostSettings,
-    hub: Arc<Hub>,
+    hub: Hub,
     /// The sessions that work, or did since the start; `None` once the host is shut down.
     actors: Mutex<Option<HashMap<SessionId, mpsc::UnboundedSender<Command>>>>,
 }
@@ -55,9 +55,10 @@ impl Host {
         agents: AgentRegistry,
         settings: HostSettings,
     ) -> Result<Self, StoreError> {
+        let hub = Hub::of(store.signals());
         recovery::close_what_is_open(&*store).await?;
         let actors = Mutex::new(Some(HashMap::new()));
-        let house = House { store, agents, settings, hub: Arc::new(Hub::default()), actors };
+        let house = House { store, agents, settings, hub, actors };
         Ok(Self { house: Arc::new(house) })
     }
 
@@ -87,8 +88,7 @@ impl Host {
         session.root = Some(root.to_string_lossy().into_owned());
         session.agent = Some(agent.0.clone());
         session.created_at = Some(clock::now());
-        let revision = self.house.store.create_session(session).await?;
-        self.house.hub.publish(&id, revision);
+        self.house.store.create_session(session).await?;
         Ok(id)
     }
 
@@ -108,7 +108,8 @@ impl Host {
         self.command(session, |reply| Command::Answer { request, option, reply }).await
     }
 
-    /// The session's revision, changing as it is committed. Subscribe first, then read the store.
+    /// The session's revision, changing as it is committed, by whomever; where that was missed it changes to itself.
+    /// Subscribe first, then read the store.
     pub fn revisions(&self, session: &SessionId) -> watch::Receiver<Revision> {
         self.house.hub.revisions(session)
     }
@@ -153,15 +154,13 @@ impl Host {
         if let Some(actor) = actors.get(session).filter(|actor| !actor.is_closed()) {
             return Ok(actor.clone());
         }
-        if let Some(revision) = recovery::close_session(&*self.house.store, session).await? {
-            self.house.hub.publish(session, revision);
-        }
+        recovery::close_session(&*self.house.store, session).await?;
         let stored = self.house.store.document(session.clone()).await?;
         let name = stored.document.session.agent.clone().unwrap_or_default();
         let agent = self.house.agents.get(&AgentName(name.clone())).cloned().ok_or(name);
         let (sender, commands) = mpsc::unbounded_channel();
-        let House { store, hub, settings, .. } = &*self.house;
-        let actor = SessionActor::new(&stored.document, agent, store.clone(), hub.clone(), *settings);
+        let House { store, settings, .. } = &*self.house;
+        let actor = SessionActor::new(&stored.document, agent, store.clone(), *settings);
         tokio::spawn(actor.run(commands));
         actors.insert(session.clone(), sender.clone());
         Ok(sender)

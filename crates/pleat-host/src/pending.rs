@@ -6,7 +6,9 @@ use pleat_transcript::session::Millis;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Streaming text is committed at most this often (ARCHITECTURE.md); everything else at once.
+/// Streaming text is committed at most this often (ARCHITECTURE.md); everything else at once. It is paced here, and not
+/// by the store ([`Durability::Stream`](pleat_store::Durability::Stream)): a session waits for each of its commits, and
+/// what waited here must not wait there again.
 const TEXT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Changes that are not committed yet.
@@ -67,6 +69,7 @@ fn is_urgent(change: &Change) -> bool {
         Change::InsertTurn(_)
         | Change::UpdateTurn { .. }
         | Change::InsertMessage(_)
+        | Change::UpsertPlan(_)
         | Change::UpdateMessage { .. }
         | Change::InsertPart { .. } => true,
     }

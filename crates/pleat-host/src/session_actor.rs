@@ -10,7 +10,6 @@ use crate::agent_link::AgentLink;
 use crate::agents::Agent;
 use crate::clock::{TimeOrderedIds, now};
 use crate::error::HostError;
-use crate::hub::Hub;
 use crate::pending::Pending;
 use crate::settings::HostSettings;
 use pleat_acp::connection::Incoming;
@@ -58,7 +57,6 @@ impl Command {
 pub(crate) struct SessionActor {
     session: SessionId,
     store: Arc<dyn Store>,
-    hub: Arc<Hub>,
     /// The agent of this session, or the name that nobody knows any more.
     agent: Result<Agent, String>,
     root: PathBuf,
@@ -77,13 +75,11 @@ impl SessionActor {
         document: &Document,
         agent: Result<Agent, String>,
         store: Arc<dyn Store>,
-        hub: Arc<Hub>,
         settings: HostSettings,
     ) -> Self {
         Self {
             session: document.session.id.clone(),
             store,
-            hub,
             agent,
             root: document.session.root.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from),
             settings,
@@ -297,12 +293,11 @@ impl SessionActor {
         self.pending.add(self.record.apply(event, now(), &mut TimeOrderedIds));
     }
 
-    /// Stores what is pending, then tells.
+    /// Stores what is pending; the store tells whoever watches.
     async fn commit(&mut self, durability: Durability) -> Result<(), StoreError> {
         let changes = self.pending.take(now());
         if !changes.is_empty() {
-            let revision = self.store.commit(self.session.clone(), changes, now(), durability).await?;
-            self.hub.publish(&self.session, revision);
+            self.store.commit(self.session.clone(), changes, now(), durability).await?;
         }
         Ok(())
     }

@@ -1,40 +1,41 @@
 //! The embedded database: one file, written by one thread, read beside it.
+//!
+//! It keeps a write-ahead log. A commit of what a person did is synchronised (`synchronous=FULL`): it survives a power
+//! cut. One of what an agent said is not (`NORMAL`): it survives the death of the process at once, and a power cut once
+//! the log was synchronised, which the next commit of a person's or a checkpoint does; a power cut never damages the file.
 
-mod call;
-mod change;
+mod connection;
 mod failure;
-mod message;
+mod maintain;
+mod now;
 mod open;
-mod part;
-mod permission;
+#[cfg(test)]
+mod plans;
 mod readers;
-mod session;
-mod value;
-mod words;
 mod writer;
 
-use crate::{Durability, Revision, SessionListing, Store, StoreError, StoreFuture, StoredDocument};
-use failure::Failure;
-use pleat_transcript::call::Call;
-use pleat_transcript::change::Change;
-use pleat_transcript::document::Document;
-use pleat_transcript::ids::{AgentSessionId, CallId, SessionId};
-use pleat_transcript::message::JsonObject;
-use pleat_transcript::session::{Millis, Session};
+use crate::database::{Database, Done, Opening, Work};
+use crate::signal::Signalling;
+use crate::tables::{copy_mark, derived};
+use crate::{Durability, ServerId, StoreError, StoreFuture};
+use connection::SqliteConnection;
 use readers::Readers;
-use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use tempfile::TempDir;
-use writer::{Task, Work};
+use writer::{Job, Task};
+
+pub(crate) use maintain::snapshot_into;
 
 /// Everything in one file. Dropping it waits for the commits that were asked for.
 pub struct SqliteStore {
     file: PathBuf,
+    server: ServerId,
+    signalling: Signalling,
     /// `None` only while it is dropped.
-    work: Option<Sender<Box<dyn Work>>>,
+    jobs: Option<Sender<Box<dyn Job>>>,
     thread: Option<JoinHandle<()>>,
     readers: Arc<Readers>,
     /// Removed with the store.
@@ -45,13 +46,24 @@ impl SqliteStore {
     /// Opens a database file; it and its folder are created where they are missing, an older database is brought up to
     /// date. A file that is not ours, or of a newer Pleat, is an error and left untouched.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_for(path, Opening::ToUse)
+    }
+
+    /// Opens a database file as [`SqliteStore::open`] does, for what `opening` says.
+    pub(crate) fn open_for(path: &Path, opening: Opening) -> Result<Self, StoreError> {
         let file = path.to_owned();
         open::create_folder_of(&file)?;
-        let connection = open::open_writer(&file)?;
-        let (work, thread) =
-            writer::start(connection, file.clone()).map_err(|error| open::unwritable(&file, &error))?;
+        let connection = SqliteConnection::new(open::open_writer(&file)?);
+        match opening {
+            Opening::ToUse => bring_up_to_date(&connection, &file)?,
+            Opening::ToCopyInto => {}
+        }
+        let signalling = Signalling::new();
+        let (jobs, thread) = writer::start(connection, file.clone(), signalling.clone())
+            .map_err(|error| open::unwritable(&file, &error))?;
         let readers = Readers::new(file.clone());
-        Ok(Self { file, work: Some(work), thread: Some(thread), readers, temporary: None })
+        let server = ServerId::new();
+        Ok(Self { file, server, signalling, jobs: Some(jobs), thread: Some(thread), readers, temporary: None })
     }
 
     /// Opens a new database in a folder of its own, which is removed with the store: for tests and demonstrations.
@@ -66,89 +78,69 @@ impl SqliteStore {
     pub fn file(&self) -> &Path {
         &self.file
     }
+}
 
-    fn write<R, W>(&self, durability: Durability, work: W) -> StoreFuture<'_, R>
-    where
-        R: Send + 'static,
-        W: FnOnce(&Connection) -> Result<R, Failure> + Send + 'static,
-    {
+/// Makes anew what an older Pleat did not derive, a transaction for each session.
+fn bring_up_to_date(connection: &SqliteConnection, file: &Path) -> Result<(), StoreError> {
+    let told = |failure| failure::into_store_error(failure, file);
+    if now::now(copy_mark::find(connection)).flatten().map_err(told)?.is_some() {
+        return Err(StoreError::UnfinishedCopy { database: failure::name(file) });
+    }
+    let once = |sql: &str| connection.get().execute_batch(sql).map_err(|error| failure::sqlite_error(&error, file));
+    loop {
+        let sessions = now::now(derived::outdated(connection, 100)).flatten().map_err(told)?;
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        for session in sessions {
+            once("BEGIN IMMEDIATE")?;
+            if let Err(failure) = now::now(derived::rebuild(connection, &session)).flatten() {
+                // SQLite itself rolls back where it has no space: what went wrong first is what is told.
+                let _ = once("ROLLBACK");
+                return Err(told(failure));
+            }
+            once("COMMIT")?;
+        }
+    }
+}
+
+impl Database for SqliteStore {
+    type Connection = SqliteConnection;
+
+    fn write<R: Send + 'static>(
+        &self,
+        durability: Durability,
+        work: impl Work<SqliteConnection, Done<R>>,
+    ) -> StoreFuture<'_, R> {
         Box::pin(async move {
             let (task, answer) = Task::new(durability, work);
-            let writer = self.work.as_ref().ok_or(StoreError::Closed)?;
+            let writer = self.jobs.as_ref().ok_or(StoreError::Closed)?;
             writer.send(Box::new(task)).map_err(|_| StoreError::Closed)?;
             answer.await.map_err(|_| StoreError::Closed)?
         })
     }
 
-    fn read<R, W>(&self, work: W) -> StoreFuture<'_, R>
-    where
-        R: Send + 'static,
-        W: FnOnce(&Connection) -> Result<R, Failure> + Send + 'static,
-    {
+    fn read<R: Send + 'static>(&self, work: impl Work<SqliteConnection, R>) -> StoreFuture<'_, R> {
         Box::pin(Arc::clone(&self.readers).read(work))
+    }
+
+    fn server_id(&self) -> &ServerId {
+        &self.server
+    }
+
+    fn signalling(&self) -> &Signalling {
+        &self.signalling
     }
 }
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
         self.readers.close_idle();
-        drop(self.work.take());
+        drop(self.jobs.take());
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
             tracing::error!(file = %self.file.display(), "the store's writer had panicked");
         }
-    }
-}
-
-impl Store for SqliteStore {
-    fn create_session(&self, session: Session) -> StoreFuture<'_, Revision> {
-        self.write(Durability::Person, move |connection| {
-            let at = session.created_at.unwrap_or_default();
-            Ok(session::insert(connection, session, at, &JsonObject::new())?.revision)
-        })
-    }
-
-    fn commit(
-        &self,
-        session: SessionId,
-        changes: Vec<Change>,
-        at: Millis,
-        durability: Durability,
-    ) -> StoreFuture<'_, Revision> {
-        self.write(durability, move |connection| change::commit(connection, session, changes, at))
-    }
-
-    fn document(&self, session: SessionId) -> StoreFuture<'_, StoredDocument> {
-        self.read(move |connection| {
-            let row = session::find(connection, session)?;
-            Ok(StoredDocument { document: change::read(connection, &row)?, revision: row.revision })
-        })
-    }
-
-    fn call(&self, session: SessionId, call: CallId) -> StoreFuture<'_, Option<Call>> {
-        self.read(move |connection| call::read(connection, &session::find(connection, session)?, &call))
-    }
-
-    fn sessions(&self, limit: usize) -> StoreFuture<'_, Vec<SessionListing>> {
-        self.read(move |connection| session::list(connection, limit))
-    }
-
-    fn open_sessions(&self) -> StoreFuture<'_, Vec<SessionId>> {
-        self.read(session::list_open)
-    }
-
-    fn import(&self, document: Document, at: Millis) -> StoreFuture<'_, Revision> {
-        self.write(Durability::Person, move |connection| change::import(connection, document, at))
-    }
-
-    fn add_agent_session(&self, session: SessionId, agent_session: AgentSessionId, at: Millis) -> StoreFuture<'_, ()> {
-        self.write(Durability::Agent, move |connection| {
-            session::add_agent_session(connection, &session::find(connection, session)?, &agent_session, at)
-        })
-    }
-
-    fn agent_sessions(&self, session: SessionId) -> StoreFuture<'_, Vec<AgentSessionId>> {
-        self.read(move |connection| session::agent_sessions(connection, &session::find(connection, session)?))
     }
 }

@@ -2,21 +2,36 @@
 
 #![allow(clippy::unwrap_used, reason = "this is a test, its helpers too")]
 
+#[allow(dead_code, reason = "not all of it is needed here")]
+mod conversation;
+mod databases;
 mod suite;
 
+use databases::TestDatabase;
 use pleat_store::sqlite::SqliteStore;
 
-/// Makes a test of each function of the suite.
+/// Makes a test of each function of the suite, for each store.
 macro_rules! conformance {
-    ($open:expr; $($name:ident),* $(,)?) => {
-        $(#[tokio::test]
-        async fn $name() {
-            suite::$name(&$open).await;
-        })*
+    ($($name:ident),* $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test]
+            async fn $name() {
+                super::suite::$name(&super::SqliteStore::open_temporary().unwrap()).await;
+            })*
+        }
+
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                let Some(database) = super::TestDatabase::create().await else { return };
+                super::suite::$name(&database.open().await).await;
+                database.remove().await;
+            })*
+        }
     };
 }
 
-conformance! { SqliteStore::open_temporary().unwrap();
+conformance! {
     a_created_session_is_read_back,
     every_change_is_applied,
     every_kind_of_message_is_read_back,
@@ -34,4 +49,67 @@ conformance! { SqliteStore::open_temporary().unwrap();
     open_sessions_are_found,
     names_that_agents_give_are_kept,
     commits_at_once_are_all_counted,
+    recovery_closes_all_that_is_open_at_once,
+    recovery_again_changes_nothing,
+    recovery_of_several_sessions_keeps_them_apart,
+    recovery_closes_whatever_is_open,
+    recovery_closes_turns_that_wait,
+    recovery_leaves_no_earlier_question_open,
+    what_was_recovered_goes_on,
+    large_values_come_back_whole,
+    a_value_is_large_above_its_limit,
+    large_media_come_back_whole,
+    a_large_value_again_is_no_change,
+    large_values_replace_each_other,
+    a_long_output_is_joined_when_its_call_ends,
+    a_long_text_comes_back_exactly,
+    a_plan_that_grows_is_one_message,
+    a_plan_that_comes_again_is_no_news,
+    each_call_and_turn_has_a_plan_of_its_own,
+    plans_without_a_call_are_appended,
+    a_message_that_is_not_the_plan_is_left_alone,
+    a_plan_keeps_its_place,
+    a_plan_never_has_the_id_of_its_call,
+    a_plan_that_was_updated_otherwise_is_compared_with_what_is_stored,
+    searches_find_any_script,
+    searches_take_what_is_typed_literally,
+    searches_look_into_everything,
+    searches_follow_changes,
+    searches_find_what_long_texts_hold_once,
+    searches_are_paged,
+    searches_are_filtered,
+    imports_are_searched,
+}
+
+/// The same for functions that take two stores of one database.
+macro_rules! conformance_of_two {
+    ($($name:ident),* $(,)?) => {
+        mod two_of_sqlite {
+            $(#[tokio::test]
+            async fn $name() {
+                let first = super::SqliteStore::open_temporary().unwrap();
+                let second = super::SqliteStore::open(first.file()).unwrap();
+                super::suite::$name(&first, &second).await;
+            })*
+        }
+
+        mod two_of_postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() {
+                let Some(database) = super::TestDatabase::create().await else { return };
+                super::suite::$name(&database.open().await, &database.open().await).await;
+                database.remove().await;
+            })*
+        }
+    };
+}
+
+conformance_of_two! {
+    a_session_has_one_owner,
+    a_session_is_claimed_by_one_of_two,
+    an_owners_turn_is_not_interrupted_by_others,
+    commands_reach_the_owner_once,
+    what_came_of_a_command_is_kept,
+    commands_are_taken_once_however_many_take,
+    commands_follow_a_session_to_its_next_owner,
 }

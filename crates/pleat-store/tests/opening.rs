@@ -11,6 +11,10 @@ use std::path::Path;
 
 const FILE_NAME: &str = "pleat.db";
 
+/// Makes a database one of a version that is not known yet.
+const NEWER: &str = "UPDATE refinery_schema_history SET version = 9999 \
+     WHERE version = (SELECT max(version) FROM refinery_schema_history)";
+
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
     entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
@@ -39,17 +43,17 @@ async fn with_database() -> tempfile::TempDir {
 async fn a_newer_database_is_refused() {
     let folder = with_database().await;
     let database = rusqlite::Connection::open(folder.path().join(FILE_NAME)).unwrap();
-    database.execute("UPDATE refinery_schema_history SET version = 9999", []).unwrap();
+    database.execute(NEWER, []).unwrap();
     drop(database);
     let error = refused(folder.path());
-    assert!(matches!(error, StoreError::NewerVersion { found: 9999, known: 1, .. }), "{error}");
+    assert!(matches!(error, StoreError::NewerVersion { found: 9999, known: 2, .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_newer_database_that_was_not_closed_is_refused() {
     let folder = with_database().await;
     let database = rusqlite::Connection::open(folder.path().join(FILE_NAME)).unwrap();
-    database.execute("UPDATE refinery_schema_history SET version = 9999", []).unwrap();
+    database.execute(NEWER, []).unwrap();
     // The newer version stands in the log alone.
     let copy = tempfile::tempdir().unwrap();
     for (name, content) in files(folder.path()) {

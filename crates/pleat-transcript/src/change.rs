@@ -5,8 +5,8 @@
 
 use crate::call::{Call, CallState, Lines, Permission};
 use crate::document::Document;
-use crate::ids::{CallId, MessageId, TurnId};
-use crate::message::{Body, Message, Part, PlanContent, RoundState};
+use crate::ids::{CallId, MessageId, SessionId, TurnId};
+use crate::message::{Body, JsonObject, Message, Part, Plan, PlanContent, RoundState};
 use crate::session::{ContextGauge, Millis, Turn, TurnState};
 use serde_json::Value;
 
@@ -26,6 +26,8 @@ pub enum Change {
     },
     /// A message after all others, with all its parts.
     InsertMessage(Box<Message>),
+    /// A snapshot of the plan of a stream: the first creates its message, a later one replaces the content.
+    UpsertPlan(Box<PlanSnapshot>),
     /// Sets what is given of a message.
     UpdateMessage {
         /// Which.
@@ -72,6 +74,33 @@ pub enum Change {
         /// The text.
         text: String,
     },
+}
+
+/// A snapshot of the plan that a call streams (docs/spec/record.md, Plans 1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlanSnapshot {
+    /// The call's turn.
+    pub turn: Option<TurnId>,
+    /// Our id of the call.
+    pub call: CallId,
+    /// The whole plan so far.
+    pub content: PlanContent,
+    /// When it was told; the message keeps that of the first.
+    pub at: Option<Millis>,
+}
+
+impl PlanSnapshot {
+    /// The id of the plan's message.
+    pub fn message_id(&self, session: &SessionId) -> MessageId {
+        MessageId::of_plan_stream(session, self.turn.as_ref(), &self.call)
+    }
+
+    /// The message that the first snapshot makes.
+    pub fn into_message(self, session: &SessionId) -> Message {
+        let id = self.message_id(session);
+        let body = Body::Plan(Plan { stream: Some(self.call), content: self.content });
+        Message { id, turn: self.turn, created_at: self.at, body, extra: JsonObject::new() }
+    }
 }
 
 /// What changes of a session; `None` stays.
@@ -161,6 +190,9 @@ pub enum ChangeError {
     /// It names a message that is not there, or one of another role.
     #[error("the change names message `{0}`, which this session does not have in that role")]
     UnknownMessage(MessageId),
+    /// A plan's message is not that of the snapshot's turn and call.
+    #[error("message `{0}` is not the plan of the snapshot's turn and call")]
+    OtherIdentity(MessageId),
     /// It names a part that is not there, or one of another type.
     #[error("the change names part {part} of message `{message}`, which is not there or of another type")]
     UnknownPart {
@@ -233,6 +265,7 @@ impl Document {
             Change::InsertTurn(turn) => self.session.turns.push(turn.clone()),
             Change::UpdateTurn { turn, update } => self.apply_to_turn(turn, update)?,
             Change::InsertMessage(message) => self.messages.push((**message).clone()),
+            Change::UpsertPlan(snapshot) => self.apply_plan(snapshot)?,
             Change::UpdateMessage { message, update } => apply_to_message(self.message_mut(message)?, update)?,
             Change::InsertPart { message, part } => self.parts_mut(message)?.push(part.clone()),
             Change::AppendText { message, part, text } => self.text_mut(message, *part)?.text.push_str(text),
@@ -247,6 +280,24 @@ impl Document {
             }
         }
         Ok(())
+    }
+
+    fn apply_plan(&mut self, snapshot: &PlanSnapshot) -> Result<(), ChangeError> {
+        let id = snapshot.message_id(&self.session.id);
+        let Some(message) = self.messages.iter_mut().rev().find(|message| message.id == id) else {
+            self.messages.push(snapshot.clone().into_message(&self.session.id));
+            return Ok(());
+        };
+        let turn = message.turn == snapshot.turn;
+        match &mut message.body {
+            Body::Plan(plan) if turn && plan.stream.as_ref() == Some(&snapshot.call) => {
+                plan.content.clone_from(&snapshot.content);
+                Ok(())
+            }
+            Body::Plan(_) | Body::User(_) | Body::Assistant(_) | Body::Tool(_) | Body::Notice(_) => {
+                Err(ChangeError::OtherIdentity(id))
+            }
+        }
     }
 
     fn apply_to_session(&mut self, update: &SessionUpdate) {

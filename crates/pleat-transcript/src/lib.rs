@@ -12,6 +12,7 @@ pub mod event;
 pub mod fold;
 pub mod ids;
 pub mod message;
+pub mod preview;
 pub mod record;
 pub mod rows;
 pub mod session;

@@ -67,6 +67,7 @@ fn routes(app: App, access: Access) -> Router {
         .route("/s/{session}/stop", post(pages::commands::stop))
         .route("/s/{session}/permissions/{request}", post(pages::commands::answer))
         .route("/s/{session}/calls/{call}", get(pages::call::show))
+        .route("/s/{session}/messages/{message}/media/{place}", get(pages::media::show))
         .route("/assets/{name}", get(assets::serve))
         .fallback(pages::nothing_here)
         .with_state(app)

@@ -6,7 +6,6 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use pleat_host::HostError;
 use pleat_store::StoreError;
-use pleat_transcript::fold::FoldError;
 use pleat_transcript::ids::IdError;
 
 /// Why a page cannot be shown, or a command was not carried out.
@@ -52,7 +51,7 @@ impl IntoResponse for Failure {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        let unknown = matches!(error, StoreError::UnknownSession(_));
+        let unknown = matches!(error, StoreError::UnknownSession(_) | StoreError::NoWindow(_));
         let status = if unknown { StatusCode::NOT_FOUND } else { StatusCode::INTERNAL_SERVER_ERROR };
         Self::new(status, sentence_of(&error.to_string()))
     }
@@ -71,12 +70,6 @@ impl From<HostError> for Failure {
             StatusCode::UNPROCESSABLE_ENTITY
         };
         Self::new(status, sentence_of(&error.to_string()))
-    }
-}
-
-impl From<FoldError> for Failure {
-    fn from(error: FoldError) -> Self {
-        Self::new(StatusCode::NOT_FOUND, sentence_of(&error.to_string()))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The addresses of the pages, in one place.
 
+use pleat_store::SessionCursor;
 use pleat_transcript::document::Window;
-use pleat_transcript::ids::{CallId, PermissionId, SessionId};
+use pleat_transcript::ids::{CallId, MessageId, PermissionId, SessionId};
 use std::fmt::Write as _;
 
 /// A session's page.
@@ -50,6 +51,30 @@ pub(crate) fn call(id: &SessionId, call: &CallId) -> String {
     format!("{}/calls/{}", session(id), encoded(call.as_str()))
 }
 
+/// A call's page with everything that is known of it.
+pub(crate) fn whole_call(id: &SessionId, of: &CallId) -> String {
+    format!("{}?full", call(id, of))
+}
+
+/// An image of a message.
+pub(crate) fn media(id: &SessionId, message: &MessageId, place: usize) -> String {
+    format!("{}/messages/{}/media/{place}", session(id), encoded(message.as_str()))
+}
+
+/// The list of sessions behind this one.
+pub(crate) fn sessions(after: Option<&SessionCursor>) -> String {
+    format!("/{}", after_query(after))
+}
+
+/// The event stream of the list of sessions.
+pub(crate) fn sessions_events(after: Option<&SessionCursor>) -> String {
+    format!("/events{}", after_query(after))
+}
+
+fn after_query(after: Option<&SessionCursor>) -> String {
+    after.map_or_else(String::new, |after| format!("?after={}:{}", after.updated_at, encoded(after.id.as_str())))
+}
+
 fn query(window: &Window) -> String {
     match window {
         Window::Latest => String::new(),
@@ -78,8 +103,6 @@ fn encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pleat_transcript::ids::MessageId;
-
     #[test]
     fn ids_of_any_kind_stay_one_segment() {
         let id = SessionId::new("a/b?c#d é").unwrap();

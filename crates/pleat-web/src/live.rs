@@ -15,6 +15,7 @@
 use crate::app::App;
 use crate::failure::Failure;
 use crate::pages;
+use crate::pages::front::ListQuery;
 use crate::pages::transcript::WindowQuery;
 use crate::view::block::{Block, Outline};
 use crate::view::diff::diff;
@@ -22,7 +23,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::sse::{Event, Sse};
 use futures::Stream;
 use futures::stream::unfold;
-use pleat_store::Revision;
+use pleat_store::{Revision, SessionCursor};
 use pleat_transcript::document::Window;
 use pleat_transcript::ids::SessionId;
 use serde::Deserialize;
@@ -77,10 +78,14 @@ pub(crate) async fn session(
     Ok(stream(Connected::new(app, Page::Session(page), Changes::Session(changes), connection.shown)))
 }
 
-/// The stream of the first page.
-pub(crate) async fn front(State(app): State<App>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+/// The stream of the first page, and of those on which its list goes on.
+pub(crate) async fn front(
+    State(app): State<App>,
+    Query(query): Query<ListQuery>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
+    let page = Page::Front(query.cursor()?);
     let changes = app.host.any_change();
-    stream(Connected::new(app, Page::Front, Changes::Any(changes), None))
+    Ok(stream(Connected::new(app, page, Changes::Any(changes), None)))
 }
 
 fn stream(connected: Connected) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
@@ -97,7 +102,7 @@ struct SessionPage {
 
 enum Page {
     Session(SessionPage),
-    Front,
+    Front(Option<SessionCursor>),
 }
 
 impl Page {
@@ -108,14 +113,14 @@ impl Page {
                 let rendered = pages::transcript::render(app, &page.session, page.window.clone()).await?;
                 Ok((rendered.root, Some(EventId::new(app, rendered.revision))))
             }
-            Self::Front => Ok((pages::front::root(app).await?, None)),
+            Self::Front(after) => Ok((pages::front::root(app, after.as_ref()).await?, None)),
         }
     }
 
     fn pace(&self) -> Duration {
         match self {
             Self::Session(_) => SESSION_PACE,
-            Self::Front => FRONT_PACE,
+            Self::Front(_) => FRONT_PACE,
         }
     }
 }

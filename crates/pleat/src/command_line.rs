@@ -24,6 +24,11 @@ pub(crate) struct ServeArguments {
     /// Folder that everything is kept in [default: the user's data folder].
     #[arg(long, value_name = "DIR", env = "PLEAT_DATA", global = true)]
     pub(crate) data: Option<PathBuf>,
+    /// Where conversations are kept: `postgres://USER@HOST/DATABASE` or `sqlite:FILE` [default: a file in the data
+    /// folder] [env: PLEAT_STORE, where an address may hold its password].
+    // Not clap's: it would tell the variable's value.
+    #[arg(long, value_name = "ADDRESS", global = true)]
+    pub(crate) store: Option<String>,
     /// Configuration file [default: pleat.toml in the user's configuration folder].
     #[arg(long, value_name = "FILE", env = "PLEAT_CONFIG")]
     pub(crate) config: Option<PathBuf>,
@@ -45,6 +50,9 @@ pub(crate) enum Command {
     Import(ImportArguments),
     /// Print a session as a transcript document.
     Export(ExportArguments),
+    /// Look after the database that conversations are kept in.
+    #[command(subcommand)]
+    Db(DatabaseCommand),
     /// Be an agent: a child that speaks ACP over stdio.
     #[command(subcommand)]
     Agent(AgentCommand),
@@ -94,6 +102,36 @@ pub(crate) struct ExportArguments {
 pub(crate) enum ExportFormat {
     /// The transcript document, which can be imported again without loss.
     Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DatabaseCommand {
+    /// Look for what is wrong; exits with 5 where there is something. Nothing is altered.
+    Check,
+    /// Bring the tables up to date, and tell their version. Opening a database does so by itself.
+    Migrate,
+    /// Make a file that opens as a store and holds what is there now; Pleat may go on meanwhile.
+    Backup {
+        /// The file, which must not exist.
+        file: PathBuf,
+    },
+    /// Free what is not used any more, and put the indexes in order.
+    Vacuum,
+    /// Tell how much there is.
+    Stats {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy all of one database into another, which is empty, and compare them. A copy that was ended goes on.
+    Copy {
+        /// What is copied: `postgres://USER@HOST/DATABASE` or `sqlite:FILE`.
+        #[arg(long, value_name = "ADDRESS")]
+        from: String,
+        /// Where to.
+        #[arg(long, value_name = "ADDRESS")]
+        to: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

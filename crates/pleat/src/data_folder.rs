@@ -2,14 +2,12 @@
 
 use crate::failure::Failure;
 use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
-use pleat_store::sqlite::SqliteStore;
 use pleat_web::AccessToken;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const DATABASE: &str = "pleat.db";
-const LOCK: &str = "pleat.lock";
 const TOKEN: &str = "access-token";
 
 /// The folder that everything is kept in.
@@ -33,34 +31,30 @@ impl DataFolder {
     }
 
     /// The database in it.
-    pub(crate) fn store(&self) -> Result<SqliteStore, Failure> {
-        Ok(SqliteStore::open(&self.path.join(DATABASE))?)
-    }
-
-    /// Keeps other servers out for as long as the file lives: two would each interrupt the other's turns.
-    pub(crate) fn lock(&self) -> Result<File, Failure> {
-        let path = self.path.join(LOCK);
-        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|error| self.unwritable(&error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(Failure::configuration(format!(
-                "another Pleat works with the data folder `{}`; use its page, stop it, or choose another folder with --data",
-                self.path.display()
-            ))),
-            Err(TryLockError::Error(error)) => Err(self.unwritable(&error)),
-        }
+    pub(crate) fn database(&self) -> PathBuf {
+        self.path.join(DATABASE)
     }
 
     /// The secret that lets browsers in, kept so that a page goes on after a restart; made where it is missing.
     pub(crate) fn access_token(&self) -> Result<AccessToken, Failure> {
         let path = self.path.join(TOKEN);
-        if let Some(token) = fs::read_to_string(&path).ok().and_then(|text| AccessToken::parse(&text).ok()) {
+        let kept = || fs::read_to_string(&path).ok().and_then(|text| AccessToken::parse(&text).ok());
+        if let Some(token) = kept() {
             return Ok(token);
         }
         let token = AccessToken::generate().map_err(Failure::internal)?;
-        write_secret(&path, token.as_str()).map_err(|error| self.unwritable(&error))?;
-        Ok(token)
+        // Servers that share a database may start at once: the first one's token is everyone's.
+        let draft = self.path.join(format!("{TOKEN}.{}", std::process::id()));
+        let put = || {
+            write_secret(&draft, token.as_str())?;
+            match fs::hard_link(&draft, &path) {
+                // What is there is no token, or the file system has no links.
+                Err(_) if kept().is_none() => fs::rename(&draft, &path),
+                Ok(()) | Err(_) => fs::remove_file(&draft),
+            }
+        };
+        put().map_err(|error| self.unwritable(&error))?;
+        Ok(kept().unwrap_or(token))
     }
 
     fn unwritable(&self, error: &std::io::Error) -> Failure {
@@ -83,11 +77,11 @@ pub(crate) fn user_folders() -> Result<impl AppStrategy, Failure> {
 #[cfg(unix)]
 fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt;
-    let mut file = OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?;
+    let mut file = fs::OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)?;
     file.write_all(secret.as_bytes())
 }
 
 #[cfg(not(unix))]
 fn write_secret(path: &Path, secret: &str) -> std::io::Result<()> {
-    File::create(path)?.write_all(secret.as_bytes())
+    fs::File::create(path)?.write_all(secret.as_bytes())
 }

@@ -1,13 +1,11 @@
 //! Commands that read and write transcript documents: fold, import, export.
 
-use crate::command_line::{ExportArguments, ExportFormat, ImportArguments};
-use crate::data_folder::DataFolder;
+use crate::command_line::{ExportArguments, ExportFormat, ImportArguments, ServeArguments};
+use crate::database;
 use crate::failure::Failure;
-use pleat_store::Store;
 use pleat_transcript::document::Document;
 use pleat_transcript::fold;
 use pleat_transcript::ids::SessionId;
-use std::future::Future;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,34 +19,29 @@ pub(crate) fn fold_file(file: &Path) -> Result<(), Failure> {
 }
 
 /// `pleat import`: stores a document as a session.
-pub(crate) fn import(arguments: &ImportArguments, data: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn import(arguments: &ImportArguments, place: &ServeArguments) -> Result<(), Failure> {
     let mut document = read_document(&arguments.file)?;
     if arguments.new_id {
         document.session.id = SessionId::new(uuid::Uuid::now_v7().to_string()).map_err(Failure::internal)?;
     }
     document.prepare_import();
     let id = document.session.id.clone();
-    let store = DataFolder::open(data)?.store()?;
+    let address = database::chosen(place)?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let at = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-    block_on(store.import(document, at))??;
+    database::with_store(&address, async |store| Ok(store.store().import(document, at).await?))?;
     print(&id.to_string())
 }
 
 /// `pleat export`: prints a session as a document.
-pub(crate) fn export(arguments: &ExportArguments, data: Option<&Path>) -> Result<(), Failure> {
+pub(crate) fn export(arguments: &ExportArguments, place: &ServeArguments) -> Result<(), Failure> {
     let id = SessionId::new(&*arguments.session)
         .map_err(|error| Failure::user(format!("`{}` is no session id: {error}", arguments.session)))?;
-    let store = DataFolder::open(data)?.store()?;
-    let stored = block_on(store.document(id))??;
+    let address = database::chosen(place)?;
+    let stored = database::with_store(&address, async |store| Ok(store.store().document(id).await?))?;
     match arguments.format {
         ExportFormat::Json => print_json(&stored.document.to_json()),
     }
-}
-
-fn block_on<T>(future: impl Future<Output = T>) -> Result<T, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    Ok(runtime.map_err(Failure::internal)?.block_on(future))
 }
 
 fn read_document(file: &Path) -> Result<Document, Failure> {

@@ -11,6 +11,8 @@ pub(crate) enum Kind {
     User,
     /// A setting, a folder or a port does not fit.
     Configuration,
+    /// A database holds what it should not.
+    Unsound,
     /// An agent failed.
     Agent,
     /// Pleat is at fault.
@@ -37,6 +39,10 @@ impl Failure {
         Self::new(Kind::Configuration, sentence)
     }
 
+    pub(crate) fn unsound(sentence: impl Display) -> Self {
+        Self::new(Kind::Unsound, sentence)
+    }
+
     pub(crate) fn internal(sentence: impl Display) -> Self {
         Self::new(Kind::Internal, sentence)
     }
@@ -49,6 +55,7 @@ impl Failure {
             Kind::User => 1,
             Kind::Configuration => 3,
             Kind::Agent => 4,
+            Kind::Unsound => 5,
             Kind::Internal => 70,
         })
     }
@@ -57,7 +64,11 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let kind = match &error {
-            StoreError::UnknownSession(_) => Kind::User,
+            StoreError::UnknownSession(_)
+            | StoreError::OwnedElsewhere(_)
+            | StoreError::NoWindow(_)
+            | StoreError::NoQuery(_)
+            | StoreError::FileExists { .. } => Kind::User,
             StoreError::SessionExists(_) => return Self::user(format!("{error} (--new-id)")),
             StoreError::DoesNotFit { .. } | StoreError::IdTaken { .. } | StoreError::Closed => Kind::Internal,
             StoreError::NewerVersion { .. }
@@ -66,6 +77,11 @@ impl From<StoreError> for Failure {
             | StoreError::Unwritable { .. }
             | StoreError::DiskFull { .. }
             | StoreError::Locked { .. }
+            | StoreError::NoAddress
+            | StoreError::Unreachable { .. }
+            | StoreError::UnfinishedCopy { .. }
+            | StoreError::NotEmpty { .. }
+            | StoreError::OtherCopy { .. }
             | StoreError::Failed { .. } => Kind::Configuration,
         };
         Self::new(kind, error)

@@ -6,6 +6,7 @@
 mod command_line;
 mod configuration;
 mod data_folder;
+mod database;
 mod demonstrations;
 mod documents;
 mod failure;
@@ -19,6 +20,10 @@ use failure::Failure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    // Before anything could repeat it.
+    if let Err(failure) = database::refuse_passwords(std::env::args_os().skip(1)) {
+        return failure.report();
+    }
     let line = CommandLine::parse();
     start_logging();
     match run(line) {
@@ -32,8 +37,9 @@ fn run(line: CommandLine) -> Result<(), Failure> {
         None => serve::serve(&line.serve),
         Some(Command::Fold { file }) => documents::fold_file(&file),
         Some(Command::Replay(arguments)) => replay_command::replay(&arguments),
-        Some(Command::Import(arguments)) => documents::import(&arguments, line.serve.data.as_deref()),
-        Some(Command::Export(arguments)) => documents::export(&arguments, line.serve.data.as_deref()),
+        Some(Command::Import(arguments)) => documents::import(&arguments, &line.serve),
+        Some(Command::Export(arguments)) => documents::export(&arguments, &line.serve),
+        Some(Command::Db(command)) => database::run(&command, &line.serve),
         Some(Command::Agent(AgentCommand::Replay(arguments))) => demonstrations::play(&arguments),
     }
 }

@@ -3,12 +3,12 @@
 use crate::command_line::ServeArguments;
 use crate::configuration::Configuration;
 use crate::data_folder::DataFolder;
+use crate::database;
 use crate::failure::Failure;
 use pleat_host::Host;
 use pleat_web::Access;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use tokio::net::TcpListener;
 
 /// The first port that is tried, and how many after it.
@@ -18,15 +18,16 @@ const PORTS: u16 = 20;
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let agents = Configuration::read(arguments.config.as_deref())?.agents()?;
     let folder = DataFolder::open(arguments.data.as_deref())?;
+    let address = database::chosen(arguments)?;
     // Held until the end.
-    let _lock = folder.lock()?;
-    let store = Arc::new(folder.store()?);
+    let _lock = database::lock(&address)?;
     let token = folder.access_token()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::internal(format!("the runtime could not be started: {error}")))?;
     runtime.block_on(async {
+        let store = database::open(&address).await?.into_shared();
         let listener = listen(arguments.listen).await?;
         let address = listener.local_addr().map_err(Failure::internal)?;
         let host = Host::start(store, agents).await?;

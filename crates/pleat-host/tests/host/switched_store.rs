@@ -1,13 +1,18 @@
-//! A store that can be told to refuse commits, and that says how far it is.
+//! A store that can be told to refuse commits.
 
-use pleat_store::{Durability, Revision, SessionListing, Store, StoreError, StoreFuture, StoredDocument};
+use pleat_store::search::{SearchPage, SearchRequest};
+use pleat_store::{
+    Claim, CommandId, Durability, Revision, ServerId, SessionCursor, SessionListing, Signals, Store, StoreError,
+    StoreFuture, StoredCommand, StoredDocument, StoredExcerpt,
+};
 use pleat_transcript::call::Call;
 use pleat_transcript::change::Change;
-use pleat_transcript::document::Document;
-use pleat_transcript::ids::{AgentSessionId, CallId, SessionId};
+use pleat_transcript::document::{Document, Window};
+use pleat_transcript::ids::{AgentSessionId, CallId, MessageId, SessionId};
+use pleat_transcript::message::Media;
 use pleat_transcript::session::{Millis, Session};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) struct SwitchedStore {
     pub(crate) inner: Arc<dyn Store>,
@@ -19,8 +24,6 @@ pub(crate) struct SwitchedStore {
 pub(crate) struct Switch {
     /// Commits are refused.
     pub(crate) refuses: AtomicBool,
-    /// The newest revision whose commit has ended.
-    pub(crate) committed: AtomicU64,
 }
 
 impl SwitchedStore {
@@ -30,8 +33,12 @@ impl SwitchedStore {
 }
 
 impl Store for SwitchedStore {
-    fn create_session(&self, session: Session) -> StoreFuture<'_, Revision> {
-        self.inner.create_session(session)
+    fn server(&self) -> &ServerId {
+        self.inner.server()
+    }
+
+    fn signals(&self) -> Signals {
+        self.inner.signals()
     }
 
     fn commit(
@@ -41,32 +48,42 @@ impl Store for SwitchedStore {
         at: Millis,
         durability: Durability,
     ) -> StoreFuture<'_, Revision> {
-        Box::pin(async move {
-            if self.switch.refuses.load(Ordering::SeqCst) {
-                return Err(StoreError::Closed);
-            }
-            let revision = self.inner.commit(session, changes, at, durability).await?;
-            // Whoever is told before the commit has ended gets the time to look.
-            tokio::task::yield_now().await;
-            self.switch.committed.store(revision.0, Ordering::SeqCst);
-            Ok(revision)
-        })
+        if self.switch.refuses.load(Ordering::SeqCst) {
+            return Box::pin(async { Err(StoreError::Closed) });
+        }
+        self.inner.commit(session, changes, at, durability)
+    }
+
+    fn create_session(&self, session: Session) -> StoreFuture<'_, Revision> {
+        self.inner.create_session(session)
     }
 
     fn document(&self, session: SessionId) -> StoreFuture<'_, StoredDocument> {
         self.inner.document(session)
     }
 
+    fn excerpt(&self, session: SessionId, window: Window) -> StoreFuture<'_, StoredExcerpt> {
+        self.inner.excerpt(session, window)
+    }
+
     fn call(&self, session: SessionId, call: CallId) -> StoreFuture<'_, Option<Call>> {
         self.inner.call(session, call)
     }
 
-    fn sessions(&self, limit: usize) -> StoreFuture<'_, Vec<SessionListing>> {
-        self.inner.sessions(limit)
+    fn media(&self, session: SessionId, message: MessageId, place: usize) -> StoreFuture<'_, Option<Media>> {
+        self.inner.media(session, message, place)
+    }
+
+    fn sessions(&self, after: Option<SessionCursor>, limit: usize) -> StoreFuture<'_, Vec<SessionListing>> {
+        self.inner.sessions(after, limit)
     }
 
     fn open_sessions(&self) -> StoreFuture<'_, Vec<SessionId>> {
         self.inner.open_sessions()
+    }
+
+    fn interrupt(&self, session: SessionId, reason: String, at: Millis) -> StoreFuture<'_, Option<Revision>> {
+        self.inner.interrupt(session, reason, at)
     }
 
     fn import(&self, document: Document, at: Millis) -> StoreFuture<'_, Revision> {
@@ -79,5 +96,45 @@ impl Store for SwitchedStore {
 
     fn agent_sessions(&self, session: SessionId) -> StoreFuture<'_, Vec<AgentSessionId>> {
         self.inner.agent_sessions(session)
+    }
+
+    fn search(&self, request: SearchRequest) -> StoreFuture<'_, SearchPage> {
+        self.inner.search(request)
+    }
+
+    fn beat(&self) -> StoreFuture<'_, ()> {
+        self.inner.beat()
+    }
+
+    fn leave(&self) -> StoreFuture<'_, ()> {
+        self.inner.leave()
+    }
+
+    fn claim(&self, session: SessionId) -> StoreFuture<'_, Claim> {
+        self.inner.claim(session)
+    }
+
+    fn release(&self, session: SessionId) -> StoreFuture<'_, ()> {
+        self.inner.release(session)
+    }
+
+    fn send_command(&self, session: SessionId, command: CommandId, body: String) -> StoreFuture<'_, ()> {
+        self.inner.send_command(session, command, body)
+    }
+
+    fn sessions_with_commands(&self) -> StoreFuture<'_, Vec<SessionId>> {
+        self.inner.sessions_with_commands()
+    }
+
+    fn take_commands(&self, session: SessionId) -> StoreFuture<'_, Vec<StoredCommand>> {
+        self.inner.take_commands(session)
+    }
+
+    fn answer_command(&self, session: SessionId, command: CommandId, outcome: String) -> StoreFuture<'_, ()> {
+        self.inner.answer_command(session, command, outcome)
+    }
+
+    fn command_outcome(&self, session: SessionId, command: CommandId) -> StoreFuture<'_, Option<String>> {
+        self.inner.command_outcome(session, command)
     }
 }

@@ -1,70 +1,52 @@
-//! What can go wrong inside, and how it is told outside.
+//! What can go wrong with the file, and how it is told outside.
 
 use crate::StoreError;
+use crate::failure::Failure;
 use rusqlite::ErrorCode;
 use std::path::Path;
 
-/// Why a piece of work on a connection did not succeed.
-#[derive(Debug)]
-pub(super) enum Failure {
-    /// In the store's own words already.
-    Store(StoreError),
-    /// The database refused.
-    Sqlite(rusqlite::Error),
-    /// A stored value is none that we write.
-    Unreadable(String),
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
+/// The failure as the caller of the store is told.
+pub(super) fn into_store_error(failure: Failure, file: &Path) -> StoreError {
+    match failure {
+        Failure::Store(error) => error,
+        Failure::Sqlite(error) => sqlite_error(&error, file),
+        Failure::Postgres(error) => StoreError::Failed { database: name(file), reason: error.to_string() },
+        Failure::Unreachable(reason) => StoreError::Unreachable { database: name(file), reason },
+        Failure::Unreadable(reason) => StoreError::Damaged { database: name(file), reason },
     }
 }
 
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-impl From<serde_json::Error> for Failure {
-    fn from(error: serde_json::Error) -> Self {
-        Self::Unreadable(error.to_string())
-    }
-}
-
-impl Failure {
-    /// The failure as the caller of the store is told.
-    pub(super) fn into_store_error(self, file: &Path) -> StoreError {
-        match self {
-            Self::Store(error) => error,
-            Self::Sqlite(error) => sqlite_error(&error, file),
-            Self::Unreadable(reason) => StoreError::Damaged { path: file.to_owned(), reason },
-        }
-    }
+/// The database's name in errors.
+pub(super) fn name(file: &Path) -> String {
+    file.display().to_string()
 }
 
 /// The database's error as the caller of the store is told.
 pub(super) fn sqlite_error(error: &rusqlite::Error, file: &Path) -> StoreError {
-    let path = file.to_owned();
+    let database = name(file);
     let reason = error.to_string();
     let Some(code) = error.sqlite_error_code() else {
-        return StoreError::Failed { path, reason };
+        return StoreError::Failed { database, reason };
     };
     // SQLite's codes are an open list: what is not told apart is told in its own words.
     if code == ErrorCode::NotADatabase {
-        StoreError::NotADatabase { path, reason: "it has another format".to_owned() }
+        StoreError::NotADatabase { database, reason: "it has another format".to_owned() }
     } else if code == ErrorCode::DatabaseCorrupt {
-        StoreError::Damaged { path, reason }
+        StoreError::Damaged { database, reason }
     } else if code == ErrorCode::DatabaseBusy || code == ErrorCode::DatabaseLocked {
-        StoreError::Locked { path }
-    } else if code == ErrorCode::DiskFull {
-        StoreError::DiskFull { path }
+        StoreError::Locked { database }
+    } else if code == ErrorCode::DiskFull || has_no_space_for_shared_memory(error) {
+        StoreError::DiskFull { database }
     } else if matches!(code, ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) {
-        StoreError::Unwritable { path, reason }
+        StoreError::Unwritable { database, reason }
     } else {
-        StoreError::Failed { path, reason }
+        StoreError::Failed { database, reason }
     }
+}
+
+/// SQLite calls it an I/O error where there is no space for the file through which connections share the log.
+fn has_no_space_for_shared_memory(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 #[cfg(test)]
@@ -81,6 +63,6 @@ mod tests {
         waiter.busy_timeout(Duration::ZERO).unwrap();
         holder.execute_batch("BEGIN IMMEDIATE").unwrap();
         let error = waiter.execute_batch("BEGIN IMMEDIATE").unwrap_err();
-        assert_eq!(sqlite_error(&error, &file), StoreError::Locked { path: file });
+        assert_eq!(sqlite_error(&error, &file), StoreError::Locked { database: name(&file) });
     }
 }

@@ -1,6 +1,6 @@
 //! Opening the database file: what is there is looked at before anything is touched.
 
-use super::failure::sqlite_error;
+use super::failure::{name, sqlite_error};
 use crate::StoreError;
 use refinery::Migration;
 use refinery::error::Kind;
@@ -13,6 +13,9 @@ use std::time::Duration;
 
 /// How long we wait for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a commit waits for one: an agent whose words cannot be stored is ended, so patience costs less than haste.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What every database file begins with.
 const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
@@ -49,6 +52,7 @@ pub(super) fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     let mut connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     set_up_log(&connection, file)?;
     migrate(&mut connection, file)?;
+    connection.busy_timeout(COMMIT_TIMEOUT).map_err(|error| sqlite_error(&error, file))?;
     Ok(connection)
 }
 
@@ -58,6 +62,11 @@ pub(super) fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     let connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.pragma_update(None, "query_only", true).map_err(|error| sqlite_error(&error, file))?;
     Ok(connection)
+}
+
+/// Opens the database beside the store that has it open, for what is done with it as a whole.
+pub(super) fn open_beside(file: &Path) -> Result<Connection, StoreError> {
+    connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
 
 fn connect(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
@@ -91,7 +100,7 @@ fn check(file: &Path) -> Result<(), StoreError> {
     match contents.map_err(|error| sqlite_error(&error, file))? {
         Contents::Foreign => Err(not_ours(file, "it is the database of another program")),
         Contents::Version(found) if found > known_version() => {
-            Err(StoreError::NewerVersion { path: file.to_owned(), found, known: known_version() })
+            Err(StoreError::NewerVersion { database: name(file), found, known: known_version() })
         }
         Contents::Nothing | Contents::Version(_) => Ok(()),
     }
@@ -116,6 +125,11 @@ fn connect_to_look(file: &Path) -> Result<Connection, rusqlite::Error> {
     Ok(connection)
 }
 
+/// The write-ahead log of a database file.
+pub(super) fn log_of(file: &Path) -> PathBuf {
+    beside(file, "-wal")
+}
+
 /// The file that has the database's name and this ending.
 fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
@@ -137,7 +151,7 @@ fn percent_encoded(path: &Path) -> String {
 }
 
 fn not_ours(file: &Path, reason: &str) -> StoreError {
-    StoreError::NotADatabase { path: file.to_owned(), reason: reason.to_owned() }
+    StoreError::NotADatabase { database: name(file), reason: reason.to_owned() }
 }
 
 /// What a database file holds.
@@ -165,7 +179,7 @@ fn known_version() -> i64 {
 }
 
 /// Creates the file where it is missing, readable by its owner alone; the log beside it becomes so too.
-fn create(file: &Path) -> std::io::Result<()> {
+pub(super) fn create(file: &Path) -> std::io::Result<()> {
     let mut options = File::options();
     options.create(true).truncate(false).write(true);
     #[cfg(unix)]
@@ -193,7 +207,7 @@ fn set_up_log(connection: &Connection, file: &Path) -> Result<(), StoreError> {
         return Ok(());
     }
     let reason = "its file system does not allow a write-ahead log".to_owned();
-    Err(StoreError::Unwritable { path: file.to_owned(), reason })
+    Err(StoreError::Unwritable { database: name(file), reason })
 }
 
 fn migrate(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
@@ -207,15 +221,15 @@ fn migrate(connection: &mut Connection, file: &Path) -> Result<(), StoreError> {
 }
 
 fn migration_error(error: &refinery::Error, file: &Path) -> StoreError {
-    let path = file.to_owned();
+    let database = name(file);
     match error.kind() {
         // One was applied that we do not know: another process was newer and quicker.
         Kind::MissingVersion(migration) => {
-            StoreError::NewerVersion { path, found: version(migration), known: known_version() }
+            StoreError::NewerVersion { database, found: version(migration), known: known_version() }
         }
         Kind::Connection(_, source) => match source.downcast_ref::<rusqlite::Error>() {
             Some(error) => sqlite_error(error, file),
-            None => StoreError::Failed { path, reason: source.to_string() },
+            None => StoreError::Failed { database, reason: source.to_string() },
         },
         Kind::DivergentVersion(..)
         | Kind::RepeatedVersion(_)
@@ -223,7 +237,7 @@ fn migration_error(error: &refinery::Error, file: &Path) -> StoreError {
         | Kind::InvalidVersion
         | Kind::InvalidMigrationPath(..)
         | Kind::InvalidMigrationFile(..)
-        | Kind::ConfigError(_) => StoreError::Failed { path, reason: error.to_string() },
+        | Kind::ConfigError(_) => StoreError::Failed { database, reason: error.to_string() },
     }
 }
 
@@ -233,5 +247,5 @@ fn version(migration: &Migration) -> i64 {
 
 /// The error for a path that the system does not let us write.
 pub(super) fn unwritable(path: &Path, error: &std::io::Error) -> StoreError {
-    StoreError::Unwritable { path: path.to_owned(), reason: error.to_string() }
+    StoreError::Unwritable { database: name(path), reason: error.to_string() }
 }

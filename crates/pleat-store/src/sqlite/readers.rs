@@ -1,9 +1,12 @@
 //! A few connections that only read, opened when they are first needed. They never wait for the writer.
 
-use super::failure::Failure;
+use super::connection::SqliteConnection;
+use super::failure::into_store_error;
+use super::now::now;
 use super::open::open_reader;
 use crate::StoreError;
-use rusqlite::Connection;
+use crate::database::Work;
+use crate::failure::Failure;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Semaphore;
@@ -14,7 +17,7 @@ const MAX_READERS: usize = 4;
 pub(super) struct Readers {
     file: PathBuf,
     permits: Arc<Semaphore>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<SqliteConnection>>,
 }
 
 impl Readers {
@@ -23,29 +26,28 @@ impl Readers {
     }
 
     /// Reads, all at one moment of the database.
-    pub(super) async fn read<R, W>(self: Arc<Self>, work: W) -> Result<R, StoreError>
-    where
-        R: Send + 'static,
-        W: FnOnce(&Connection) -> Result<R, Failure> + Send + 'static,
-    {
+    pub(super) async fn read<R: Send + 'static>(
+        self: Arc<Self>,
+        work: impl Work<SqliteConnection, R>,
+    ) -> Result<R, StoreError> {
         let permit = Arc::clone(&self.permits).acquire_owned().await.map_err(|_| StoreError::Closed)?;
         let read = tokio::task::spawn_blocking(move || {
-            let result = self.read_now(work);
+            let result = self.read_now(&work);
             drop(permit);
             result
         });
         read.await.map_err(|_| StoreError::Closed)?
     }
 
-    fn read_now<R>(&self, work: impl FnOnce(&Connection) -> Result<R, Failure>) -> Result<R, StoreError> {
+    fn read_now<R>(&self, work: &impl Work<SqliteConnection, R>) -> Result<R, StoreError> {
         let idle = self.idle().pop();
-        let connection = idle.map_or_else(|| open_reader(&self.file), Ok)?;
+        let connection = idle.map_or_else(|| open_reader(&self.file).map(SqliteConnection::new), Ok)?;
         let result = read_at_one_moment(&connection, work);
         // One that failed is not used again.
         if !matches!(result, Err(Failure::Sqlite(_))) {
             self.idle().push(connection);
         }
-        result.map_err(|failure| failure.into_store_error(&self.file))
+        result.map_err(|failure| into_store_error(failure, &self.file))
     }
 
     /// Closes the connections that nobody reads with.
@@ -53,17 +55,15 @@ impl Readers {
         self.idle().clear();
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<SqliteConnection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn read_at_one_moment<R>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<R, Failure>,
-) -> Result<R, Failure> {
-    let transaction = connection.unchecked_transaction()?;
-    let result = work(&transaction)?;
-    transaction.finish()?;
-    Ok(result)
+fn read_at_one_moment<R>(connection: &SqliteConnection, work: &impl Work<SqliteConnection, R>) -> Result<R, Failure> {
+    connection.get().execute_batch("BEGIN")?;
+    let result = now(work(connection));
+    // There is nothing to keep either way; a transaction that cannot be ended takes its connection along.
+    connection.get().execute_batch("ROLLBACK")?;
+    result?
 }

@@ -143,7 +143,7 @@ pub(crate) async fn changes_that_alter_nothing_write_nothing(store: &dyn Store) 
     let before = twin.revision;
     twin.commit_at(nothing, 1_900_000_000_000).await;
     assert_eq!(twin.revision, before);
-    let listed = store.sessions(usize::MAX).await.unwrap();
+    let listed = store.sessions(None, usize::MAX).await.unwrap();
     let listed = listed.iter().find(|listing| listing.id == twin.id()).unwrap();
     assert!(listed.updated_at < 1_900_000_000_000);
 }

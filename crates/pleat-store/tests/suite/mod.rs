@@ -1,19 +1,31 @@
 //! The conformance suite: each function tests any store, one that is empty.
 
 mod changes;
+mod large_values;
 mod listing;
+mod plans;
 mod random;
+mod recovery;
 mod sample;
+mod searching;
+mod sharing;
 
 pub(crate) use changes::*;
+pub(crate) use large_values::*;
 pub(crate) use listing::*;
+pub(crate) use plans::*;
 pub(crate) use random::*;
+pub(crate) use recovery::*;
+pub(crate) use searching::*;
+pub(crate) use sharing::*;
 
 use pleat_store::{Durability, Revision, Store, StoreError};
 use pleat_transcript::change::Change;
-use pleat_transcript::document::Document;
+use pleat_transcript::document::{Document, Window};
+use pleat_transcript::fold::{fold, fold_excerpt};
 use pleat_transcript::ids::{CallId, MessageId, PermissionId, SessionId, TurnId};
 use pleat_transcript::message::{Assistant, Body, Message};
+use pleat_transcript::rows::RowsDocument;
 use pleat_transcript::session::{Millis, Session};
 
 pub(crate) fn session_id(id: &str) -> SessionId {
@@ -92,7 +104,43 @@ impl<'a> Twin<'a> {
         let stored = self.store.document(self.id()).await.unwrap();
         assert_eq!(stored.revision, self.revision);
         pretty_eq(&stored.document, &self.document);
+        self.compare_windows().await;
     }
+
+    /// Windows of the store fold as windows of the document do.
+    async fn compare_windows(&self) {
+        let messages = &self.document.messages;
+        let id = |place: usize| messages[place * messages.len() / 8].id.clone();
+        let mut windows = vec![Window::Latest];
+        if !messages.is_empty() {
+            windows.extend([0, 3, 7].map(|place| Window::At(id(place))));
+            windows.extend([1, 4, 6].map(|place| Window::Earlier(id(place))));
+            windows.extend([2, 5].map(|place| Window::Later(id(place))));
+            windows.extend([(0, 0), (1, 3), (4, 7)].map(|(from, to)| Window::Range { from: id(from), to: id(to) }));
+        }
+        // Some at each revision: all of them come up soon enough.
+        let turn = usize::try_from(self.revision.0).unwrap_or_default();
+        let windows = windows.iter().cycle().skip(turn * 3 % windows.len()).take(3.min(windows.len()));
+        for window in windows {
+            let expected = fold(&self.document, window);
+            let stored = self.store.excerpt(self.id(), window.clone()).await;
+            match expected {
+                Ok(rows) => {
+                    let stored = stored.unwrap();
+                    assert_eq!(stored.revision, self.revision);
+                    pretty_eq_rows(&fold_excerpt(&stored.excerpt), &rows, window);
+                }
+                Err(error) => assert_eq!(stored.unwrap_err(), StoreError::NoWindow(error)),
+            }
+        }
+    }
+}
+
+fn pretty_eq_rows(left: &RowsDocument, right: &RowsDocument, window: &Window) {
+    for (left, right) in left.rows.iter().zip(&right.rows) {
+        assert_eq!(left, right, "{window:?}");
+    }
+    assert_eq!(left, right, "{window:?}");
 }
 
 /// The round that a message is, if it is one.

@@ -14,15 +14,19 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-const CASES: u32 = 32;
+const CASES: u32 = 8;
+/// Where the tests may take long.
+const MANY_CASES: u32 = 64;
 const MAX_CHOICES: usize = 1_500;
 
+#[allow(clippy::unused_async, reason = "the suite's functions are")]
 pub(crate) async fn random_changes_leave_what_a_document_would_be(store: &dyn Store) {
     let runtime = tokio::runtime::Handle::current();
     let count = AtomicU32::new(0);
     // The runner is no async one: it has a thread of its own.
     let test = || {
-        let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
+        let cases = if std::env::var_os("PLEAT_TEST_HEAVY").is_some() { MANY_CASES } else { CASES };
+        let config = Config { cases, failure_persistence: None, ..Config::default() };
         let run = |choices: Vec<u16>| {
             let id = session_id(&format!("random {}", count.fetch_add(1, Ordering::Relaxed)));
             runtime.block_on(follow(store, Session::new(id), &choices));

@@ -4,7 +4,7 @@ use crate::call::{Call, CallState};
 use crate::document::Document;
 use crate::ids::{CallId, MessageId};
 use crate::message::{Assistant, Body, Message};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// How deep calls are nested at most; what is deeper is shown at this depth. Real agents nest a few levels; a document
 /// that goes on must not run a face, a serialiser or a reader of its JSON out of stack.
@@ -54,7 +54,7 @@ impl<'d> Waiting<'d> {
     }
 }
 
-/// The order and nesting of a whole session.
+/// The order and nesting of a session, or of an excerpt of one.
 #[derive(Debug)]
 pub(super) struct Index<'d> {
     messages: &'d [Message],
@@ -70,9 +70,14 @@ pub(super) struct Index<'d> {
 
 impl<'d> Index<'d> {
     pub(super) fn of(document: &'d Document) -> Self {
+        Self::of_excerpt(document, &BTreeSet::new())
+    }
+
+    /// The index of a document from whose messages calls were taken, since they are shown elsewhere.
+    pub(super) fn of_excerpt(document: &'d Document, lost_calls: &BTreeSet<MessageId>) -> Self {
         let mut nesting = Nesting::default();
         for (number, message) in document.messages.iter().enumerate() {
-            nesting.add(number, message);
+            nesting.add(number, message, lost_calls.contains(&message.id));
         }
         let shown_by: Vec<_> =
             document.messages.iter().enumerate().map(|(number, message)| nesting.shown_by(number, message)).collect();
@@ -101,6 +106,17 @@ impl<'d> Index<'d> {
         self.top.iter().map(|number| &self.messages[*number])
     }
 
+    /// The top-level message that shows this one, and its position.
+    pub(super) fn shown_by(&self, number: MessageNumber) -> (MessageNumber, usize) {
+        let position = self.positions[number];
+        (self.top[position], position)
+    }
+
+    /// All calls in order, each with the top-level message that shows it.
+    pub(super) fn calls(&self) -> impl Iterator<Item = (&'d Call, MessageNumber)> {
+        self.calls.iter().map(|node| (node.call, node.shown_by))
+    }
+
     /// The position of the top-level message that shows the one of this id.
     pub(super) fn position_of(&self, id: &MessageId) -> Option<usize> {
         self.by_id.get(id).map(|number| self.positions[*number])
@@ -127,10 +143,10 @@ struct Nesting<'d> {
 }
 
 impl<'d> Nesting<'d> {
-    fn add(&mut self, number: MessageNumber, message: &'d Message) {
+    fn add(&mut self, number: MessageNumber, message: &'d Message, lost_calls: bool) {
         self.top_rounds.push(None);
         let parent = match &message.body {
-            Body::Assistant(assistant) => self.add_round(number, message, assistant),
+            Body::Assistant(assistant) => self.add_round(number, message, assistant, lost_calls),
             Body::User(_) | Body::Tool(_) | Body::Plan(_) | Body::Notice(_) => None,
         };
         self.parents.push(parent);
@@ -142,6 +158,7 @@ impl<'d> Nesting<'d> {
         number: MessageNumber,
         message: &'d Message,
         assistant: &'d Assistant,
+        lost_calls: bool,
     ) -> Option<CallNumber> {
         // Only calls that stand before the child are known here, so a parent that is found exists.
         let named = self.parent(assistant.parent.as_ref());
@@ -157,7 +174,8 @@ impl<'d> Nesting<'d> {
         let of_first_call = own.first().filter(|_| all_inside).and_then(|node| node.parent);
         let parent = named.or(of_first_call)?;
         let shows_calls = self.calls[parent].inside.last().is_some_and(|round| std::ptr::eq(round.message, message));
-        if shows_calls || shows_something(assistant) {
+        // A call is something, also where it is shown in another place.
+        if shows_calls || lost_calls || shows_something(assistant) {
             self.round_in(Some(parent), number, message, assistant).whole = true;
         }
         Some(parent)
@@ -224,7 +242,7 @@ impl<'d> Nesting<'d> {
 }
 
 /// Whether a round shows something: an error, or any part but blank text and thinking (docs/spec/fold.md, section 2).
-pub(super) fn shows_something(assistant: &Assistant) -> bool {
+pub fn shows_something(assistant: &Assistant) -> bool {
     use crate::message::Part;
     assistant.error.is_some()
         || assistant.parts.iter().any(|part| match part {

@@ -1,13 +1,13 @@
-//! What each top-level message makes (docs/spec/fold.md, section 2), decided over the whole session.
+//! What each top-level message makes (docs/spec/fold.md, section 2).
 
 use super::index::{Index, shows_something};
-use super::plans::{self, PlanPlace};
+use super::plans::PlanPlace;
 use crate::message::{Body, Message, RoundState};
 use crate::rows::MessageRole;
 
 /// What a top-level message makes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place<'d> {
     /// No row; and it ends no group.
     Nothing,
     /// No row, but it stands between what is before and after it: an emptied list.
@@ -21,23 +21,22 @@ pub(super) enum Place {
     },
     /// A row for a user message or a result without its call.
     Message(MessageRole),
-    /// A plan row, with the content of the message at this position.
+    /// A plan row, with the content of this message.
     Plan {
-        /// Where the content stands.
-        content: usize,
+        /// The newest of its plan.
+        content: &'d Message,
     },
     /// A row for a notice.
     Notice,
 }
 
-/// The places of all top-level messages, in order.
-pub(super) fn of(index: &Index) -> Vec<Place> {
-    let plans = plans::places(index);
+/// The places of all top-level messages, in order, from those of the plans among them.
+pub(super) fn of<'d>(index: &Index<'d>, plans: Vec<Option<PlanPlace<'d>>>) -> Vec<Place<'d>> {
     let messages = index.all_top_level().zip(plans).enumerate();
     messages.map(|(position, (message, plan))| place(index, position, message, plan)).collect()
 }
 
-fn place(index: &Index, position: usize, message: &Message, plan: Option<PlanPlace>) -> Place {
+fn place<'d>(index: &Index<'d>, position: usize, message: &Message, plan: Option<PlanPlace<'d>>) -> Place<'d> {
     match &message.body {
         Body::User(_) => Place::Message(MessageRole::User),
         Body::Tool(_) => Place::Message(MessageRole::Tool),

@@ -12,11 +12,11 @@ use crate::rows::{
 use crate::session::Session;
 use std::ops::Range;
 
-/// The whole session, decided and ready to be drawn.
+/// A session or an excerpt, decided and ready to be drawn.
 pub(super) struct Scene<'s, 'd> {
     pub(super) index: &'s Index<'d>,
-    pub(super) places: &'s [Place],
-    pub(super) runs: &'s Runs,
+    pub(super) places: &'s [Place<'d>],
+    pub(super) runs: &'s Runs<'s>,
     pub(super) session: &'d Session,
 }
 
@@ -51,8 +51,8 @@ impl<'d> Scene<'_, 'd> {
         message.turn.is_some() && message.turn == self.session.live_turn
     }
 
-    fn plan(&self, place: &Message, content: usize) -> Option<Row> {
-        let message = self.index.top_level(content)?;
+    /// The row at the place of a plan, with the content of a message.
+    fn plan(&self, place: &Message, message: &Message) -> Option<Row> {
         let Body::Plan(plan) = &message.body else { return None };
         Some(Row::Plan(PlanRow {
             id: place.id.clone(),
@@ -67,13 +67,16 @@ impl<'d> Scene<'_, 'd> {
         let run = self.runs.run(number);
         let shown = run.first.max(span.start)..(run.last + 1).min(span.end);
         let rounds: Vec<&ShownRound> = shown.filter_map(|position| self.index.round_at(position)).collect();
-        let continues = Continues { earlier: run.first < span.start, later: run.last >= span.end };
+        let continues = Continues {
+            earlier: run.continues.earlier || run.first < span.start,
+            later: run.continues.later || run.last >= span.end,
+        };
         let turn_live = self.is_live(first);
         let standing = Standing { turn_live, live: run.live, has_active_round: !continues.later };
         let calls = ShownCall::of(self.index, self.root(), &rounds);
         ActivityRow {
             id: first.id.clone(),
-            run: self.index.top_level(run.first).unwrap_or(first).id.clone(),
+            run: run.start.clone(),
             turn: first.turn.clone(),
             messages: rounds.iter().map(|round| round.message.id.clone()).collect(),
             continues,

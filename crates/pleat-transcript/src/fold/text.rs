@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Empty or only Unicode white space.
-pub(super) fn is_blank(text: &str) -> bool {
+pub fn is_blank(text: &str) -> bool {
     text.chars().all(char::is_whitespace)
 }
 

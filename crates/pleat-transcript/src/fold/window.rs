@@ -1,7 +1,6 @@
 //! Which top-level messages a window holds (docs/spec/fold.md, section 1).
 
 use super::FoldError;
-use super::index::Index;
 use crate::document::Window;
 use crate::ids::MessageId;
 use std::ops::Range;
@@ -18,10 +17,19 @@ const HALF: usize = MOST_IN_WINDOW / 2;
 /// By how many messages the lower bound of a live view moves at once, so that a growing run keeps its first message.
 const LIVE_STEP: usize = 20;
 
-/// The positions that a window holds.
-pub(super) fn span(index: &Index, window: &Window, live: bool) -> Result<Range<usize>, FoldError> {
-    let count = index.top_level_count();
-    let position = |id: &MessageId| index.position_of(id).ok_or_else(|| FoldError::UnknownMessage(id.clone()));
+/// The positions that a window holds, among the `count` top-level messages of a session that has a live turn or has not.
+///
+/// All that is asked of the session is the position of a message: of one that is not top-level, the position of the
+/// top-level message that shows it; `None` where the session has none of this id. To look for it may fail otherwise too.
+pub fn span<E: From<FoldError>>(
+    window: &Window,
+    count: usize,
+    live: bool,
+    mut position_of: impl FnMut(&MessageId) -> Result<Option<usize>, E>,
+) -> Result<Range<usize>, E> {
+    let mut position = |id: &MessageId| -> Result<usize, E> {
+        Ok(position_of(id)?.ok_or_else(|| FoldError::UnknownMessage(id.clone()))?)
+    };
     match window {
         Window::Latest => Ok(latest(count, live)),
         Window::At(id) => Ok(around(position(id)?, count)),
@@ -30,11 +38,11 @@ pub(super) fn span(index: &Index, window: &Window, live: bool) -> Result<Range<u
         Window::Range { from, to } => {
             let (first, last) = (position(from)?, position(to)?);
             if last < first {
-                return Err(FoldError::BackwardRange { from: from.clone(), to: to.clone() });
+                return Err(FoldError::BackwardRange { from: from.clone(), to: to.clone() }.into());
             }
             let held = last - first + 1;
             if held > MOST_IN_RANGE {
-                return Err(FoldError::RangeTooLong { from: from.clone(), to: to.clone(), count: held });
+                return Err(FoldError::RangeTooLong { from: from.clone(), to: to.clone(), count: held }.into());
             }
             Ok(first..last + 1)
         }

@@ -30,6 +30,7 @@ enum Target {
     Call(String),
     Text(String, usize),
     Message(String),
+    Plan(String),
 }
 
 fn target(change: &Change) -> Option<Target> {
@@ -37,6 +38,7 @@ fn target(change: &Change) -> Option<Target> {
         Change::UpdateCall { call, .. } | Change::AppendOutput { call, .. } => Some(Target::Call(call.to_string())),
         Change::AppendText { message, part, .. } => Some(Target::Text(message.to_string(), *part)),
         Change::UpdateMessage { message, .. } => Some(Target::Message(message.to_string())),
+        Change::UpsertPlan(snapshot) => Some(Target::Plan(snapshot.call.to_string())),
         Change::UpdateSession(_)
         | Change::InsertTurn(_)
         | Change::UpdateTurn { .. }
@@ -60,6 +62,11 @@ fn merge(earlier: Option<&mut Change>, change: Change) -> Option<Change> {
         }
         (Some(Change::UpdateMessage { update: earlier, .. }), Change::UpdateMessage { update, .. }) => {
             merge_message(earlier, update);
+            None
+        }
+        // The same call in another turn is another plan.
+        (Some(Change::UpsertPlan(earlier)), Change::UpsertPlan(snapshot)) if earlier.turn == snapshot.turn => {
+            earlier.content = snapshot.content;
             None
         }
         (_, change) => Some(change),

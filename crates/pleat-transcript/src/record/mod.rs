@@ -75,13 +75,10 @@ impl Step<'_> {
 
     fn insert_message(&mut self, turn: Option<TurnId>, body: Body) -> MessageId {
         let id = MessageId::from_source(self.ids);
-        self.insert_message_as(id.clone(), turn, body);
-        id
-    }
-
-    fn insert_message_as(&mut self, id: MessageId, turn: Option<TurnId>, body: Body) {
-        let message = Message { id, turn, created_at: Some(self.at), body, extra: crate::message::JsonObject::new() };
+        let extra = crate::message::JsonObject::new();
+        let message = Message { id: id.clone(), turn, created_at: Some(self.at), body, extra };
         self.push(Change::InsertMessage(Box::new(message)));
+        id
     }
 }
 

@@ -1,7 +1,7 @@
 //! Plans: text streams by call, and entry lists by turn (docs/spec/record.md, Plans).
 
 use super::{SessionRecord, Step};
-use crate::change::{Change, MessageUpdate};
+use crate::change::{Change, MessageUpdate, PlanSnapshot};
 use crate::ids::{CallId, MessageId, TurnId};
 use crate::message::{Body, Plan, PlanContent, PlanEntry};
 
@@ -66,23 +66,19 @@ impl SessionRecord {
             // Plans 4.
             return;
         }
-        let message = MessageId::of_plan_stream(&self.session, turn.as_ref(), call);
         let known = self.calls.plan_text_mut(call);
         let first = known.is_none();
         if known.as_ref() == Some(&text) {
             return;
         }
         *known = Some(text.clone());
-        let content = PlanContent::Text(text);
         if first {
             self.end_round(None, step);
             self.turns.active_mut().said = true;
-            let plan = Plan { stream: Some(call.clone()), content };
-            step.insert_message_as(message, turn, Body::Plan(plan));
         } else {
-            let update = MessageUpdate { plan: Some(content), ..MessageUpdate::default() };
-            step.push(Change::UpdateMessage { message, update });
             self.break_text(None);
         }
+        let (call, content) = (call.clone(), PlanContent::Text(text));
+        step.push(Change::UpsertPlan(Box::new(PlanSnapshot { turn, call, content, at: Some(step.at) })));
     }
 }

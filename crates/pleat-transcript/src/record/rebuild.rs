@@ -141,6 +141,7 @@ impl SessionRecord {
                 }
                 Change::UpdateSession(update) => self.titled |= update.title.is_some(),
                 Change::UpdateTurn { .. }
+                | Change::UpsertPlan(_)
                 | Change::UpdateMessage { .. }
                 | Change::InsertPart { .. }
                 | Change::AppendText { .. }

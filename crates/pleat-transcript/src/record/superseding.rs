@@ -44,6 +44,7 @@ impl Superseding {
                 | Change::InsertTurn(_)
                 | Change::UpdateTurn { .. }
                 | Change::InsertMessage(_)
+                | Change::UpsertPlan(_)
                 | Change::UpdateMessage { .. }
                 | Change::InsertPart { .. }
                 | Change::AppendText { .. }

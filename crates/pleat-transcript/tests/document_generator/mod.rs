@@ -1,6 +1,10 @@
 //! Any document: proptest strategies over the domain types, with ids from small pools so that references meet. They are
 //! boxed, because a strategy of this size does not fit on a test's stack.
 
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+pub(crate) mod conversation;
+
 use pleat_transcript::call::{Call, CallState, Lines, Permission, PermissionState};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::ids::{AgentCallId, CallId, MessageId, PermissionId, SessionId, TurnId};

@@ -3,6 +3,7 @@
 pub(crate) mod call;
 pub(crate) mod commands;
 pub(crate) mod front;
+pub(crate) mod media;
 pub(crate) mod transcript;
 
 use crate::failure::Failure;

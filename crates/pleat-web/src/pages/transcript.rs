@@ -5,14 +5,17 @@ use crate::failure::Failure;
 use crate::links;
 use crate::live::EventId;
 use crate::view::block::Block;
+use crate::view::index::calls_of;
 use crate::view::layout::{Stream, page};
 use crate::view::transcript::Transcript;
+use crate::view::words::is_asking;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use maud::Markup;
-use pleat_store::Revision;
+use pleat_store::{Revision, StoredExcerpt};
+use pleat_transcript::call::Call;
 use pleat_transcript::document::Window;
-use pleat_transcript::fold::fold;
+use pleat_transcript::fold::{Excerpt, fold_excerpt};
 use pleat_transcript::ids::{IdError, MessageId, SessionId};
 use serde::Deserialize;
 
@@ -63,21 +66,34 @@ pub(crate) async fn show(
     Ok(page(&rendered.title, &stream, &rendered.root))
 }
 
-/// Reads, folds and draws a session, away from the threads that answer requests.
+/// Reads, folds and draws a window of a session, away from the threads that answer requests.
 pub(crate) async fn render(app: &App, session: &SessionId, window: Window) -> Result<Rendered, Failure> {
-    let stored = app.host.store().document(session.clone()).await?;
-    let agent = stored.document.session.agent.as_deref().and_then(|name| app.host.agent_title(name));
+    let StoredExcerpt { excerpt, revision } = app.host.store().excerpt(session.clone(), window.clone()).await?;
+    let asked_elsewhere = asked_elsewhere(app, session, &excerpt).await?;
+    let agent = excerpt.document.session.agent.as_deref().and_then(|name| app.host.agent_title(name));
     let agent = agent.map(str::to_owned);
     let drawing = tokio::task::spawn_blocking(move || {
-        let rows = fold(&stored.document, &window)?;
+        let rows = fold_excerpt(&excerpt);
         let form_key = form_key();
-        let page = Transcript::new(&stored.document, &rows, &window, agent.as_deref(), &form_key);
-        Ok(Rendered { root: page.page(), title: page.title_with_state(), revision: stored.revision })
+        let page = Transcript::new(&excerpt, &asked_elsewhere, &rows, &window, agent.as_deref(), &form_key);
+        Rendered { root: page.page(), title: page.title_with_state(), revision }
     });
     drawing.await.map_err(|error| {
         tracing::error!(%error, "a page could not be drawn");
         Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "This page could not be drawn; the server's log says why.")
-    })?
+    })
+}
+
+/// What a person is asked at the end of a session, where an earlier part of it is shown.
+async fn asked_elsewhere(app: &App, session: &SessionId, shown: &Excerpt) -> Result<Vec<Call>, Failure> {
+    if shown.around.after == 0 || shown.document.session.live_turn.is_none() {
+        return Ok(Vec::new());
+    }
+    let latest = app.host.store().excerpt(session.clone(), Window::Latest).await?.excerpt.document;
+    let is_shown = |call: &Call| shown.document.messages.iter().flat_map(calls_of).any(|other| other.id == call.id);
+    let calls = latest.messages.iter().flat_map(calls_of);
+    let asked = calls.filter(|call| is_asking(&latest.session, call) && !is_shown(call));
+    Ok(asked.cloned().collect())
 }
 
 /// A key by which a prompt that is sent twice is known; empty, and so none, where the system gives no random bytes.

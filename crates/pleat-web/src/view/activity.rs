@@ -5,7 +5,7 @@
 
 use super::block::{Block, escape, segment};
 use super::call::call_item;
-use super::message::{error, part};
+use super::message::{Place, error, part};
 use super::permission;
 use super::transcript::Transcript;
 use super::words::{call_state, is_asking, issues, lines};
@@ -86,7 +86,7 @@ fn errors(key: &str, errors: &[RoundError]) -> Vec<Block> {
 pub(super) fn questions<'a>(page: &Transcript<'a>, rounds: &[Round]) -> Vec<&'a Call> {
     let mut found = Vec::new();
     for row in rounds.iter().flat_map(|round| &round.calls) {
-        found.extend(page.index.call(&row.id).filter(|call| is_asking(page.document, call)));
+        found.extend(page.index.call(&row.id).filter(|call| is_asking(page.session, call)));
         if let Some(inner) = row.children.as_deref() {
             found.extend(questions(page, &inner.rounds));
         }
@@ -123,7 +123,7 @@ fn round_block(page: &Transcript<'_>, row: &Round, round: &Assistant, inside: &I
                 children.extend(shown.map(|shown| call_item(page, shown, call, inside.live)));
             }
             Part::Thinking(_) | Part::Text(_) | Part::Media(_) if is_here => {
-                children.extend(part(&format!("{key}/{n}"), it));
+                children.extend(part(page, &format!("{key}/{n}"), &Place { message: &row.message, number: n }, it));
             }
             Part::Thinking(_) | Part::Text(_) | Part::Media(_) => {}
         }

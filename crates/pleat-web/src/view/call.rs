@@ -93,7 +93,7 @@ fn body(page: &Transcript<'_>, row: &CallRow, call: &Call, live: bool, key: &str
 /// A link to the call's page. With script its fragment takes the place of the link when the call is opened, and again
 /// when `data-version` changes while it is open.
 fn details_on_demand(page: &Transcript<'_>, call: &Call, key: &str) -> Block {
-    let address = links::call(&page.document.session.id, &call.id);
+    let address = links::call(&page.session.id, &call.id);
     let html = html! { a href=(address) { "Request and result" } };
     Block::leaf("div", format!("{key}/details"), html.into_string())
         .class("call-details")

@@ -14,7 +14,7 @@ const AWAY: &str = "Pleat cannot be reached. What you write is kept, to be sent 
 
 /// The form. Its textarea is never replaced: what stands in it is the reader's.
 pub(super) fn composer(page: &Transcript<'_>) -> Block {
-    let session = &page.document.session;
+    let session = page.session;
     let live = session.live_turn.is_some();
     let to = page.agent_title.filter(|title| title.chars().count() <= PLACEHOLDER_CHARACTERS).unwrap_or("the agent");
     let key_input = html! { input type="hidden" name="key" value=(page.form_key); };
@@ -59,6 +59,6 @@ pub(super) fn stop_form(page: &Transcript<'_>) -> Block {
     Block::leaf("form", "stop", "")
         .linkable()
         .attribute("method", "post")
-        .attribute("action", links::stop(&page.document.session.id))
+        .attribute("action", links::stop(&page.session.id))
         .attribute("data-post", "stop")
 }

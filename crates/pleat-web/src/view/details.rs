@@ -8,6 +8,7 @@ use crate::text::terminal::{screen, visible};
 use maud::{Markup, html};
 use pleat_transcript::call::{Call, CallState, ToolKind};
 use pleat_transcript::ids::SessionId;
+use pleat_transcript::preview;
 use serde_json::{Map, Value};
 
 /// How much is shown.
@@ -58,17 +59,15 @@ pub(crate) fn details(session: &SessionId, call: &Call, extent: Extent) -> Marku
     }
 }
 
-/// What a person decides on: the command, the differences, and whatever else the request says, all of it in full.
-pub(crate) fn request(session: &SessionId, call: &Call, extent: Extent) -> Markup {
-    let shown = Shown { session, call, extent };
-    let edits = asked::edits(call);
+/// What a person decides on: the command, the differences, and whatever else the request says, all of it in full. Where
+/// only a preview of something is at hand, that is said before it, and the rest is one link away.
+pub(crate) fn request(session: &SessionId, call: &Call) -> Markup {
+    let shown = Shown { session, call, extent: Extent::Card };
     let is_empty = asked::input(call).is_none() && asked::title(call).is_none() && call.output.is_empty();
     html! {
         (shown.title())
-        @for edit in &edits { (shown.edit(edit)) }
-        @if edits.is_empty() { (shown.input()) }
-        @else { (shown.members(&edits::rest_of_request(call, &edits))) (shown.folded_input()) }
-        @for block in call.output.iter().filter(|block| edits::of_block(block).is_none()) {
+        (shown.edits_and_input())
+        @for block in shown.blocks().filter(|block| edits::of_block(block).is_none()) {
             // No screen: nothing of it may be hidden.
             @if let Some(text) = text_of(block) { (shown.text(&visible(text), "output")) }
             @else { (shown.block(block)) }
@@ -96,10 +95,58 @@ impl Shown<'_> {
 
     fn input(&self) -> Markup {
         html! {
-            @match asked::input(self.call) {
-                Some(Value::Object(members)) => (self.members(members)),
-                Some(other) => (self.json(other)),
-                None => {}
+            @if let Some(input) = asked::input(self.call) { (self.value(input)) }
+        }
+    }
+
+    fn value(&self, value: &Value) -> Markup {
+        match value {
+            Value::Object(members) => self.members(members),
+            other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                self.json(other)
+            }
+        }
+    }
+
+    /// The differences and the request, as far as they are at hand.
+    fn edits_and_input(&self) -> Markup {
+        let edits = asked::edits(self.call);
+        let input = asked::input(self.call).and_then(preview::of_input);
+        let output = preview::bytes_of_output(&self.call.output);
+        html! {
+            @if let Some(bytes) = output {
+                (self.cut("what it would do", bytes))
+                // Of two texts that were cut there is no difference.
+                @for edit in &edits { p { span.path { (visible(edit.path)) } " " span.quiet { "Its difference is there." } } }
+            } @else {
+                @for edit in &edits { (self.edit(edit)) }
+            }
+            @if let Some(preview) = input {
+                (self.cut("the request", preview.bytes))
+                (self.value(preview.value))
+            } @else if edits.is_empty() {
+                (self.input())
+            } @else {
+                (self.members(&edits::rest_of_request(self.call, &edits)))
+                (self.folded_input())
+            }
+        }
+    }
+
+    /// The blocks of the result, without what says that they are a preview.
+    fn blocks(&self) -> impl Iterator<Item = &Value> {
+        let marks = usize::from(preview::bytes_of_output(&self.call.output).is_some());
+        self.call.output.iter().take(self.call.output.len() - marks)
+    }
+
+    /// Says that what follows is not the whole.
+    fn cut(&self, what: &str, bytes: u64) -> Markup {
+        let size = size(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let address = links::whole_call(self.session, &self.call.id);
+        html! {
+            p.cut {
+                strong { "This is only the beginning of " (what) ", which has " (size) "." } " "
+                a href=(address) { "Show all of it" }
             }
         }
     }
@@ -231,7 +278,7 @@ impl Shown<'_> {
     }
 
     fn all(&self, what: &str) -> Markup {
-        let address = format!("{}?full", links::call(self.session, &self.call.id));
+        let address = links::whole_call(self.session, &self.call.id);
         html! { p.quiet { (what) " " a href=(address) { "Show all" } } }
     }
 }

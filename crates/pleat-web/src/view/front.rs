@@ -12,6 +12,10 @@ use pleat_store::SessionListing;
 pub(crate) struct Front<'a> {
     /// Newest activity first.
     pub(crate) sessions: &'a [SessionListing],
+    /// Whether no session stands before these.
+    pub(crate) is_first: bool,
+    /// Whether others stand behind them.
+    pub(crate) goes_on: bool,
     /// All agents.
     pub(crate) agents: &'a [AgentListing],
     /// The directory that a new session begins in, unless another is chosen.
@@ -24,7 +28,7 @@ const RECENT_DIRECTORIES: usize = 12;
 impl Front<'_> {
     /// The page.
     pub(crate) fn page(&self) -> Block {
-        let has_sessions = !self.sessions.is_empty();
+        let has_sessions = !self.sessions.is_empty() || !self.is_first;
         let begin = html! { h1 { "Pleat" } @if has_sessions { a.begin href="#new" { "New session" } } };
         let head = Block::leaf("header", "head", begin.into_string()).class("top");
         let start = Block::parent("div", "start", vec![self.new_session(), self.missing()]).class("start");
@@ -102,11 +106,28 @@ impl Front<'_> {
     fn sessions(&self) -> Block {
         let mut children = vec![Block::leaf("h2", "sessions/head", "Sessions")];
         if self.sessions.is_empty() {
-            children.push(Block::leaf("p", "sessions/none", "None yet. Choose an agent and begin.").class("quiet"));
+            let words =
+                if self.is_first { "None yet. Choose an agent and begin." } else { "There are no earlier ones." };
+            children.push(Block::leaf("p", "sessions/none", words).class("quiet"));
         }
         let items = self.sessions.iter().map(|session| self.session(session)).collect();
         children.push(Block::parent("ol", "sessions/list", items));
+        children.extend(self.pager());
         Block::parent("section", "sessions", children).class("sessions")
+    }
+
+    /// The way to the other pages of the list.
+    fn pager(&self) -> Option<Block> {
+        let last = self.sessions.last().filter(|_| self.goes_on).map(SessionListing::cursor);
+        if last.is_none() && self.is_first {
+            return None;
+        }
+        let html = html! {
+            @if let Some(last) = last { a rel="next" href=(links::sessions(Some(&last))) { "Earlier sessions" } " " }
+            @if !self.is_first { a href=(links::sessions(None)) { "Newest sessions" } }
+        };
+        let pager = Block::leaf("nav", "sessions/pager", html.into_string()).class("pager");
+        Some(pager.attribute("aria-label", "More sessions"))
     }
 
     fn session(&self, session: &SessionListing) -> Block {

@@ -1,20 +1,20 @@
 //! Finds what rows name.
 
 use pleat_transcript::call::Call;
-use pleat_transcript::document::Document;
+use pleat_transcript::fold::Excerpt;
 use pleat_transcript::ids::{CallId, MessageId};
 use pleat_transcript::message::{Assistant, Body, Message};
 use std::collections::HashMap;
 
-/// The messages and calls of a document by id.
+/// The messages and calls of an excerpt by id.
 pub(super) struct Index<'a> {
     messages: HashMap<&'a MessageId, (usize, &'a Message)>,
     calls: HashMap<&'a CallId, (usize, &'a Call)>,
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn new(document: &'a Document) -> Self {
-        let numbered = || document.messages.iter().enumerate();
+    pub(super) fn new(excerpt: &'a Excerpt) -> Self {
+        let numbered = || excerpt.messages().enumerate();
         let messages = numbered().map(|(place, message)| (&message.id, (place, message))).collect();
         let calls = numbered()
             .flat_map(|(place, message)| calls_of(message).map(move |call| (&call.id, (place, call))))
@@ -50,7 +50,7 @@ impl<'a> Index<'a> {
 }
 
 /// A message's calls; none unless it is a round.
-pub(super) fn calls_of(message: &Message) -> impl Iterator<Item = &Call> {
+pub(crate) fn calls_of(message: &Message) -> impl Iterator<Item = &Call> {
     round_of(message).into_iter().flat_map(Assistant::calls)
 }
 

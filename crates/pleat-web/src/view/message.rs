@@ -11,18 +11,26 @@ use pleat_transcript::message::{
 };
 use pleat_transcript::rows::{MessageRow, NoticeRow};
 
-/// A message row; `None` where its message is not in the document.
+/// A message row; `None` where its message is not in the excerpt.
 pub(super) fn message(page: &Transcript<'_>, row: &MessageRow) -> Option<Block> {
     let key = format!("m:{}", segment(row.id.as_str()));
     Some(match &page.index.message(&row.message)?.body {
-        Body::User(user) => user_row(&key, user),
-        Body::Assistant(round) => reply(&key, round),
+        Body::User(user) => user_row(page, &key, &row.message, user),
+        Body::Assistant(round) => reply(page, &key, &row.message, round),
         Body::Tool(result) => result_row(&key, result),
         Body::Plan(_) | Body::Notice(_) => return None,
     })
 }
 
-fn user_row(key: &str, user: &User) -> Block {
+/// Where something stands in its message: among the parts of a round, or the attachments of a prompt.
+pub(super) struct Place<'a> {
+    /// The message.
+    pub(super) message: &'a MessageId,
+    /// From 0.
+    pub(super) number: usize,
+}
+
+fn user_row(page: &Transcript<'_>, key: &str, id: &MessageId, user: &User) -> Block {
     let speaker = match (user.lead, user.origin) {
         (_, Some(Origin::Agent)) => "Sent by the agent",
         (true, Some(Origin::Typed) | None) => "You, while it worked",
@@ -32,25 +40,27 @@ fn user_row(key: &str, user: &User) -> Block {
     if !user.text.trim().is_empty() {
         children.push(plain(format!("{key}/text"), &user.text));
     }
-    children.extend(user.attachments.iter().enumerate().map(|(n, it)| media(format!("{key}/file/{n}"), it)));
+    let file = |(number, it)| media(page, format!("{key}/file/{number}"), &Place { message: id, number }, it);
+    children.extend(user.attachments.iter().enumerate().map(file));
     Block::parent("article", key, children)
         .class(if user.lead { "row message user lead" } else { "row message user" })
         .linkable()
 }
 
-fn reply(key: &str, round: &Assistant) -> Block {
+fn reply(page: &Transcript<'_>, key: &str, id: &MessageId, round: &Assistant) -> Block {
     let mut children = vec![Block::leaf("h2", format!("{key}/who"), "Agent").class("hidden")];
-    children.extend(round.parts.iter().enumerate().filter_map(|(n, it)| part(&format!("{key}/{n}"), it)));
+    let shown = |(number, it)| part(page, &format!("{key}/{number}"), &Place { message: id, number }, it);
+    children.extend(round.parts.iter().enumerate().filter_map(shown));
     children.extend(round.error.as_deref().map(|text| error(&format!("{key}/error"), text)));
     Block::parent("article", key, children).class("row message reply").linkable()
 }
 
 /// What a part of a round shows by itself. Calls are shown by their rows.
-pub(super) fn part(key: &str, part: &Part) -> Option<Block> {
+pub(super) fn part(page: &Transcript<'_>, key: &str, place: &Place<'_>, part: &Part) -> Option<Block> {
     match part {
         Part::Thinking(it) => (!it.text.trim().is_empty()).then(|| thinking(key, &it.text)),
         Part::Text(it) => (!it.text.trim().is_empty()).then(|| markdown(key, &it.text)),
-        Part::Media(it) => Some(media(key.to_owned(), it)),
+        Part::Media(it) => Some(media(page, key.to_owned(), place, it)),
         Part::Call(_) => None,
     }
 }
@@ -76,29 +86,40 @@ fn result_row(key: &str, result: &ToolResult) -> Block {
     Block::parent("article", key, vec![details]).class("row message result").linkable()
 }
 
-/// An image is shown where its bytes are here and its type is harmless; everything else is named.
-fn media(key: String, media: &Media) -> Block {
-    let source = media.data.as_deref().and_then(|data| image_source(media.mime.as_deref(), data));
+/// An image of a harmless type is shown, a large one by its own address; everything else is named.
+fn media(page: &Transcript<'_>, key: String, place: &Place<'_>, media: &Media) -> Block {
+    let source = match &media.data {
+        _ if media.kind != MediaKind::Image => None,
+        Some(data) => image_source(media.mime.as_deref(), data),
+        None => harmless_image(media.mime.as_deref()).and_then(|_| page.media_address(place)),
+    };
+    // Where it is somewhere else, there may be no data to be shown here.
+    let is_named = source.is_none() || (media.data.is_none() && media.uri.is_some());
     let name = media.name.as_deref().or(media.uri.as_deref()).unwrap_or(match media.kind {
         MediaKind::Image => "Image",
         MediaKind::Audio => "Audio",
         MediaKind::Resource => "Resource",
     });
     let html = html! {
-        @if let (MediaKind::Image, Some(source)) = (media.kind, source) { img src=(source) alt=(name); }
-        @else { figcaption { (media.kind.word()) " · " (name) @if let Some(mime) = &media.mime { " · " (mime) } } }
+        @if let Some(source) = source { img src=(source) alt=(name); }
+        @if is_named { figcaption { (media.kind.word()) " · " (name) @if let Some(mime) = &media.mime { " · " (mime) } } }
     };
     Block::leaf("figure", key, html.into_string())
 }
 
-/// A `data:` address for an image that cannot run anything (no SVG).
+/// The type of an image that cannot run anything (no SVG).
+pub(crate) fn harmless_image(mime: Option<&str>) -> Option<&'static str> {
+    ["image/png", "image/jpeg", "image/gif", "image/webp"].into_iter().find(|known| Some(*known) == mime)
+}
+
+/// A `data:` address for a harmless image.
 pub(super) fn image_source(mime: Option<&str>, base64: &str) -> Option<String> {
-    let mime = ["image/png", "image/jpeg", "image/gif", "image/webp"].into_iter().find(|known| Some(*known) == mime)?;
+    let mime = harmless_image(mime)?;
     let is_base64 = base64.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=\r\n".contains(&b));
     is_base64.then(|| format!("data:{mime};base64,{base64}"))
 }
 
-/// A notice row; `None` where its message is not a notice of the document.
+/// A notice row; `None` where its message is not a notice of the excerpt.
 pub(super) fn notice(page: &Transcript<'_>, row: &NoticeRow) -> Option<Block> {
     let Body::Notice(notice) = &page.index.message(&row.message)?.body else { return None };
     Some(notice_row(&row.id, notice))

@@ -1,4 +1,4 @@
-//! What the pages show: pure functions from documents to blocks.
+//! What the pages show: pure functions from excerpts to blocks.
 
 mod activity;
 mod asked;
@@ -10,9 +10,9 @@ pub(crate) mod diff;
 mod edits;
 mod exit;
 pub(crate) mod front;
-mod index;
+pub(crate) mod index;
 pub(crate) mod layout;
-mod message;
+pub(crate) mod message;
 mod permission;
 mod plan;
 mod prose;

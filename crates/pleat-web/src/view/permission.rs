@@ -8,7 +8,7 @@
 use super::asked;
 use super::block::{Block, segment};
 use super::call::call_key;
-use super::details::{Extent, request};
+use super::details::request;
 use super::transcript::Transcript;
 use super::words::is_asking;
 use crate::links;
@@ -20,10 +20,9 @@ use serde_json::Value;
 
 /// The card of an open request; `None` where the call has none.
 pub(super) fn card(page: &Transcript<'_>, call: &Call, place: &str) -> Option<Block> {
-    let permission = call.permission.as_ref().filter(|_| is_asking(page.document, call))?;
+    let permission = call.permission.as_ref().filter(|_| is_asking(page.session, call))?;
     let id = permission.request.as_ref()?;
     let key = card_key(place, id);
-    let session = &page.document.session.id;
     let label = label_of(page, call);
     // What the label goes on to say stands below, in full.
     let action = label.split(" · ").next().filter(|_| asked::tells_target(call));
@@ -31,11 +30,10 @@ pub(super) fn card(page: &Transcript<'_>, call: &Call, place: &str) -> Option<Bl
         span.label { (action.unwrap_or(&label)) } " "
         span.state.ask { span.mark aria-hidden="true" { "▲" } " needs your answer" }
     };
-    let action = links::permission(session, id);
+    let action = links::permission(&page.session.id, id);
     let children = vec![
         Block::leaf("h3", format!("{key}/head"), head.into_string()),
-        Block::leaf("div", format!("{key}/request"), request(session, call, Extent::Card).into_string())
-            .class("request"),
+        Block::leaf("div", format!("{key}/request"), request(&page.session.id, call).into_string()).class("request"),
         Block::leaf("form", format!("{key}/form"), answers(permission).into_string())
             .class("options")
             .attribute("method", "post")
@@ -64,7 +62,7 @@ fn card_key(place: &str, id: &PermissionId) -> String {
 }
 
 fn label_of(page: &Transcript<'_>, call: &Call) -> String {
-    label(call, page.document.session.root.as_deref()).text
+    label(call, page.session.root.as_deref()).text
 }
 
 fn answers(permission: &Permission) -> Markup {

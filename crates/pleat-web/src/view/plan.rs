@@ -8,7 +8,7 @@ use maud::html;
 use pleat_transcript::message::{Body, EntryStatus, PlanContent, PlanEntry};
 use pleat_transcript::rows::{PlanRow, Progress};
 
-/// A plan row; `None` where its message is not a plan of the document.
+/// A plan row; `None` where its message is not a plan of the excerpt.
 pub(super) fn plan(page: &Transcript<'_>, row: &PlanRow) -> Option<Block> {
     let message = page.index.message(&row.message)?;
     let Body::Plan(plan) = &message.body else { return None };

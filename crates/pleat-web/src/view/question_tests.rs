@@ -3,7 +3,7 @@
 use super::block::{Block, Content};
 use super::details::{Extent, details};
 use super::index::calls_of;
-use super::samples::{page, page_at, question, round, session};
+use super::samples::{page, page_asking, page_at, question, round, session};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::ids::MessageId;
 use serde_json::{Value, json};
@@ -111,7 +111,8 @@ fn the_bar_holds_one_line_where_the_card_is_on_the_page_and_the_card_where_it_is
     );
     let document = session(true, &json!(messages));
 
-    let away = page(&document);
+    let asked = document.messages.iter().flat_map(calls_of).next().cloned().unwrap();
+    let away = page_asking(&document, &Window::Latest, &[asked]);
     assert!(find(&away, "bar/line:p1").is_none());
     assert_eq!(html(&away, "bar").matches("name=\"option\"").count(), 2);
 
@@ -211,4 +212,61 @@ fn what_a_person_did_is_quiet_and_what_went_wrong_is_not() {
     for (call, class) in [("failed", "bad"), ("denied", "quiet"), ("cancelled", "quiet"), ("interrupted", "bad")] {
         assert!(html(&page, &format!("c:{call}/line")).contains(&format!("class=\"state {class}\"")), "{call}");
     }
+}
+
+/// A call as an excerpt has it.
+fn previewed(call: &Value) -> Value {
+    use pleat_transcript::preview::{preview_input, preview_output};
+    let mut call = call.clone();
+    if let Some(input) = call.get("input").and_then(preview_input) {
+        call["input"] = input;
+    }
+    if let Some(output) = call.get("output").and_then(Value::as_array).and_then(|output| preview_output(output)) {
+        call["output"] = json!(output);
+    }
+    call
+}
+
+const SHOW_ALL: &str = "<a href=\"/s/s1/calls/c1?full\">Show all of it</a>";
+
+#[test]
+fn a_preview_of_a_request_is_told_before_it() {
+    let command = format!("printf {} && rm -rf /home/me/app", "a".repeat(100 * 1024));
+    let html = asked(&previewed(&json!({"kind": "execute", "input": {"command": command}})));
+    let (told, command) = html.split_once("<pre class=\"command\"").unwrap();
+    assert!(told.contains("This is only the beginning of the request, which has 100 KiB."), "{told}");
+    assert!(told.contains(SHOW_ALL) && command.contains("…</pre>") && !command.contains("rm -rf"), "{told}");
+    // Whole ones say nothing of it.
+    assert!(!asked(&json!({"kind": "execute", "input": {"command": "make"}})).contains("only the beginning"));
+}
+
+#[test]
+fn a_cut_difference_is_not_drawn_as_one() {
+    let diff = |path: &str, old: &str, new: &str| json!({"type": "diff", "path": path, "oldText": old, "newText": new});
+    let long = "line\n".repeat(20_000);
+    let blocks = [
+        diff("/a.rs", &long, &format!("{long}one more\n")),
+        diff("/b.rs", "x\n", "y\n"),
+        json!({"type": "content", "content": {"type": "text", "text": "Careful."}}),
+    ];
+    let html = asked(&previewed(&json!({"kind": "edit", "output": blocks})));
+    assert!(html.contains("This is only the beginning of what it would do, which has 234 KiB."), "{html}");
+    for shown in [SHOW_ALL, "/a.rs", "/b.rs", "Careful."] {
+        assert!(html.contains(shown), "{shown}: {html}");
+    }
+    for absent in ["<ins>", "<del>", "changed", "new file", "No line changes", "preview"] {
+        assert!(!html.contains(absent), "{absent}: {html}");
+    }
+}
+
+#[test]
+fn beside_a_difference_the_preview_of_a_request_is_not_folded_away() {
+    let diff = json!({"type": "diff", "path": "/a.rs", "oldText": "one\n", "newText": "two\n"});
+    let input = json!({"file_path": "/a.rs", "then": "make", "content": "x".repeat(80 * 1024)});
+    let html = asked(&previewed(&json!({"kind": "edit", "input": input, "output": [diff]})));
+    assert!(
+        html.contains("<ins>+two</ins>") && html.contains("the beginning of the request, which has 80 KiB"),
+        "{html}"
+    );
+    assert!(html.contains("make") && !html.contains("<details"), "{html}");
 }

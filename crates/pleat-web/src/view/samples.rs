@@ -2,8 +2,9 @@
 
 use super::block::Block;
 use super::transcript::Transcript;
+use pleat_transcript::call::Call;
 use pleat_transcript::document::{Document, Window};
-use pleat_transcript::fold::fold;
+use pleat_transcript::fold::{excerpt, fold_excerpt};
 use serde_json::{Value, json};
 
 /// A document from JSON.
@@ -18,8 +19,14 @@ pub(super) fn page(document: &Document) -> Block {
 
 /// The page of a document at a window.
 pub(super) fn page_at(document: &Document, window: &Window) -> Block {
-    let rows = fold(document, window).unwrap();
-    Transcript::new(document, &rows, window, Some("Claude Code"), "form-key").page()
+    page_asking(document, window, &[])
+}
+
+/// The page of a document at a window, where these calls outside of it are asked about.
+pub(super) fn page_asking(document: &Document, window: &Window, elsewhere: &[Call]) -> Block {
+    let excerpt = excerpt(document, window).unwrap();
+    let rows = fold_excerpt(&excerpt);
+    Transcript::new(&excerpt, elsewhere, &rows, window, Some("Claude Code"), "form-key").page()
 }
 
 /// A session in one turn `t1`, live or over.

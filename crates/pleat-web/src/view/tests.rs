@@ -205,6 +205,60 @@ fn what_a_program_printed_is_apart_from_the_notice() {
     assert!(printed.starts_with("<pre") && printed.ends_with(">thread &lt;main&gt; panicked\nnote</pre>"), "{printed}");
 }
 
+#[test]
+fn a_large_image_is_shown_by_its_own_address_and_other_media_are_named() {
+    let image = |data: Option<&str>, mime: &str| json!({"type": "image", "mime": mime, "data": data});
+    let shown = |attachment: &Value| {
+        let messages = json!([{"id": "m/1", "turn": "t1", "role": "user", "text": "", "attachments": [attachment]}]);
+        find(&page(&session(false, &messages)), "m:m~11/file/0").unwrap().html()
+    };
+    let small = shown(&image(Some("AQID"), "image/png"));
+    assert!(small.contains("src=\"data:image/png;base64,AQID\""), "{small}");
+    let large = shown(&image(None, "image/png"));
+    assert!(large.contains("src=\"/s/s1/messages/m%2F1/media/0\"") && !large.contains("figcaption"), "{large}");
+    let elsewhere = shown(&json!({"type": "image", "mime": "image/png", "uri": "file:///a.png"}));
+    assert!(elsewhere.contains("media/0") && elsewhere.contains("image · file:///a.png"), "{elsewhere}");
+    for other in [image(None, "image/svg+xml"), json!({"type": "audio", "mime": "image/png"})] {
+        let html = shown(&other);
+        assert!(!html.contains("<img") && html.contains("figcaption"), "{html}");
+    }
+}
+
+#[test]
+fn an_image_whose_place_is_not_known_is_named() {
+    let call = |id: &str| json!({"type": "call", "call": {"id": id, "name": "Task", "state": "completed"}});
+    let mut moved = call("c2");
+    moved["call"]["parent"] = json!("c1");
+    let mut messages = vec![json!({"id": "m0", "role": "assistant", "state": "complete", "parts": [call("c1")]})];
+    messages.extend((1..60).map(|n| json!({"id": format!("m{n}"), "role": "user", "text": "x"})));
+    let image = json!({"type": "image", "mime": "image/png"});
+    messages.push(json!({"id": "last", "role": "assistant", "state": "complete", "parts": [moved, image, call("c3")]}));
+    let html = page(&session(false, &json!(messages))).html();
+    assert!(html.contains("<figcaption>image · Image · image/png") && !html.contains("<img"), "{html}");
+}
+
+#[test]
+fn a_session_without_a_title_is_called_by_its_first_prompt_alone() {
+    let messages: Vec<_> =
+        (0..100).map(|n| json!({"id": format!("m{n}"), "role": "user", "text": format!("p{n}")})).collect();
+    let mut document = session(false, &json!(messages));
+    document.session.title = None;
+    let title = |window: &Window| find(&page_at(&document, window), "head/title").unwrap().html();
+    assert!(title(&Window::At(MessageId::new("m3").unwrap())).contains(">p0<"));
+    assert!(title(&Window::Latest).contains(">A session without a title<"));
+}
+
+#[test]
+fn a_plan_is_drawn_with_what_it_says_behind_the_window() {
+    let plan = |id: &str, status: &str| json!({"id": id, "turn": "t1", "role": "plan", "entries": [{"content": "Mend it", "status": status}]});
+    let mut messages = vec![plan("m0", "pending")];
+    messages.extend((1..80).map(|n| json!({"id": format!("m{n}"), "turn": "t1", "role": "user", "text": "x"})));
+    messages.push(plan("m80", "completed"));
+    let page = page_at(&session(false, &json!(messages)), &Window::At(MessageId::new("m0").unwrap()));
+    let html = find(&page, "p:m0").unwrap().html();
+    assert!(html.contains("1 of 1 done") && html.contains("✓"), "{html}");
+}
+
 /// Writes pages that can be looked at: `target/gallery/*.html`.
 #[test]
 fn gallery() {
@@ -265,5 +319,6 @@ fn front() -> String {
         ),
         session("s3", "Rename the crate", "error: the agent ended", TurnState::Failed, false, false),
     ];
-    super::front::Front { sessions: &sessions, agents: &agents, directory: "/home/me/app" }.page().html()
+    let (sessions, agents) = (&sessions, &agents);
+    super::front::Front { sessions, is_first: true, goes_on: false, agents, directory: "/home/me/app" }.page().html()
 }

@@ -3,26 +3,32 @@
 use super::activity::{activity, questions};
 use super::block::Block;
 use super::composer::{composer, stop_form};
-use super::index::Index;
-use super::message::{message, notice};
+use super::index::{Index, calls_of};
+use super::message::{Place, message, notice};
 use super::permission;
 use super::plan::plan;
-use super::words::{SessionState, open_questions};
+use super::words::{SessionState, is_asking};
 use crate::links;
 use crate::text::preview::one_line;
 use maud::html;
 use pleat_transcript::call::Call;
-use pleat_transcript::document::{Document, Window};
-use pleat_transcript::ids::{CallId, TurnId};
+use pleat_transcript::document::Window;
+use pleat_transcript::fold::Excerpt;
+use pleat_transcript::ids::{CallId, MessageId, TurnId};
 use pleat_transcript::message::{Body, RoundState};
 use pleat_transcript::rows::{MessageRole, Row, RowsDocument};
+use pleat_transcript::session::Session;
 use std::collections::HashSet;
 
 /// What the page of a session is made of.
 pub(crate) struct Transcript<'a> {
-    /// The whole session.
-    pub(super) document: &'a Document,
-    /// The rows of its window.
+    /// The session.
+    pub(super) session: &'a Session,
+    /// The window of it that the page shows.
+    excerpt: &'a Excerpt,
+    /// Calls outside of the window that a person is asked about.
+    asked_elsewhere: &'a [Call],
+    /// The rows of the window.
     pub(super) rows: &'a RowsDocument,
     /// Finds what rows name.
     pub(super) index: Index<'a>,
@@ -36,18 +42,20 @@ pub(crate) struct Transcript<'a> {
 
 impl<'a> Transcript<'a> {
     pub(crate) fn new(
-        document: &'a Document,
+        excerpt: &'a Excerpt,
+        asked_elsewhere: &'a [Call],
         rows: &'a RowsDocument,
         window: &'a Window,
         agent_title: Option<&'a str>,
         form_key: &'a str,
     ) -> Self {
-        Self { document, rows, index: Index::new(document), window, agent_title, form_key }
+        let (session, index) = (&excerpt.document.session, Index::new(excerpt));
+        Self { session, excerpt, asked_elsewhere, rows, index, window, agent_title, form_key }
     }
 
     /// Whether this turn is running.
     pub(super) fn is_live(&self, turn: Option<&TurnId>) -> bool {
-        turn.is_some() && turn == self.document.session.live_turn.as_ref()
+        turn.is_some() && turn == self.session.live_turn.as_ref()
     }
 
     /// The page.
@@ -60,36 +68,45 @@ impl<'a> Transcript<'a> {
     /// What the browser's tab says.
     pub(crate) fn title_with_state(&self) -> String {
         let title = self.title();
-        match SessionState::of_document(self.document) {
+        match self.state() {
             SessionState::NeedsYou => format!("Needs you · {title}"),
             SessionState::Running => format!("Running · {title}"),
             SessionState::Failed | SessionState::Interrupted | SessionState::Stopped | SessionState::Idle => title,
         }
     }
 
-    fn title(&self) -> String {
-        let titled = self.document.session.title.as_deref().filter(|title| !title.trim().is_empty());
-        titled
-            .or_else(|| self.first_prompt())
-            .map_or_else(|| "New session".to_owned(), |text| one_line(&first_line(text)))
+    fn state(&self) -> SessionState {
+        SessionState::of_session(self.session, self.is_asking())
     }
 
+    fn title(&self) -> String {
+        let titled = self.session.title.as_deref().filter(|title| !title.trim().is_empty());
+        let title = titled.or_else(|| self.first_prompt()).map(|text| one_line(&first_line(text)));
+        let without = if self.rows.window.before == 0 { "New session" } else { "A session without a title" };
+        title.unwrap_or_else(|| without.to_owned())
+    }
+
+    /// The prompt that the session began with, where the window shows it.
     fn first_prompt(&self) -> Option<&str> {
-        self.document
+        if self.rows.window.before > 0 {
+            return None;
+        }
+        self.excerpt
+            .document
             .messages
             .iter()
             .find_map(|message| if let Body::User(user) = &message.body { Some(user.text.as_str()) } else { None })
     }
 
     fn head(&self) -> Block {
-        let session = &self.document.session;
+        let session = self.session;
         let agent = self.agent_title.or(session.agent.as_deref());
         let facts = html! {
             @if let Some(agent) = agent { span { (agent) } }
             @if let Some(root) = &session.root { span.path { (root) } }
         };
         let home = html! { a href="/" { "Pleat" } };
-        let state = SessionState::of_document(self.document).word().markup();
+        let state = self.state().word().markup();
         let status = vec![Block::leaf("span", "head/state/word", state.into_string())];
         let children = vec![
             Block::leaf("nav", "head/home", home.into_string()).attribute("aria-label", "Pleat"),
@@ -106,7 +123,7 @@ impl<'a> Transcript<'a> {
         let last = rows.iter().rfind(|row| row.is_linkable()).map(|row| row.key().to_owned());
         let mut children = Vec::new();
         children.extend(self.earlier(first.as_deref()));
-        if rows.is_empty() && self.document.session.live_turn.is_none() {
+        if rows.is_empty() && self.session.live_turn.is_none() {
             children.push(
                 Block::leaf("p", "empty", "Nothing has been said yet. Write the first prompt below.").class("quiet"),
             );
@@ -130,14 +147,14 @@ impl<'a> Transcript<'a> {
     fn earlier(&self, first_row: Option<&str>) -> Option<Block> {
         let bounds = &self.rows.window;
         let first = bounds.first.clone().filter(|_| bounds.earlier)?;
-        let address = links::window(&self.document.session.id, &Window::Earlier(first), first_row);
+        let address = links::window(&self.session.id, &Window::Earlier(first), first_row);
         let html = html! { a rel="prev" href=(address) { "Earlier" } " " span.quiet { (bounds.before) " more" } };
         Some(Block::leaf("nav", "earlier", html.into_string()).class("pager").attribute("aria-label", "Earlier"))
     }
 
     fn later(&self, last_row: Option<&str>) -> Option<Block> {
         let bounds = &self.rows.window;
-        let id = &self.document.session.id;
+        let id = &self.session.id;
         let later = bounds.last.clone().filter(|_| bounds.later);
         if later.is_none() && *self.window == Window::Latest {
             return None;
@@ -154,7 +171,7 @@ impl<'a> Transcript<'a> {
 
     /// A quiet line while a live turn shows nothing that moves, and waits for nobody.
     fn waiting(&self) -> Option<Block> {
-        if self.rows.window.later || self.document.session.live_turn.is_none() || self.is_asking() {
+        if self.rows.window.later || self.session.live_turn.is_none() || self.is_asking() {
             return None;
         }
         let moves = match self.rows.rows.last() {
@@ -165,20 +182,33 @@ impl<'a> Transcript<'a> {
         if moves {
             return None;
         }
-        let thinks = self.document.messages.last().is_some_and(|message| {
+        let thinks = self.excerpt.document.messages.last().is_some_and(|message| {
             if let Body::Assistant(round) = &message.body { round.state == Some(RoundState::Streaming) } else { false }
         });
         let words = if thinks { "The agent is thinking…" } else { "Waiting for the agent…" };
         Some(Block::leaf("p", "waiting", words).class("waiting quiet"))
     }
 
-    fn is_streaming(&self, message: &pleat_transcript::ids::MessageId) -> bool {
+    fn is_streaming(&self, message: &MessageId) -> bool {
         self.index.round(message).is_some_and(|round| round.state == Some(RoundState::Streaming))
     }
 
     /// Whether a person is asked something.
     pub(super) fn is_asking(&self) -> bool {
-        open_questions(self.document).next().is_some()
+        self.open_questions().next().is_some()
+    }
+
+    /// The calls that a person is asked about: those of the window in order, then others.
+    fn open_questions(&self) -> impl Iterator<Item = &'a Call> {
+        let calls = self.excerpt.document.messages.iter().flat_map(calls_of).chain(self.asked_elsewhere);
+        calls.filter(|call| is_asking(self.session, call))
+    }
+
+    /// The address of an image of a message whose data is not at hand; `None` where its place is not known either.
+    pub(super) fn media_address(&self, place: &Place<'_>) -> Option<String> {
+        // Without the calls that are shown elsewhere, what follows them has moved up.
+        let is_known = !self.excerpt.lost_calls.contains(place.message);
+        is_known.then(|| links::media(&self.session.id, place.message, place.number))
     }
 
     /// A line for each question whose card stands on the page, and the cards of all others.
@@ -194,7 +224,7 @@ impl<'a> Transcript<'a> {
         let question = |call: &Call| {
             if on_page.contains(&call.id) { permission::line(self, call) } else { permission::card(self, call, "bar") }
         };
-        let questions: Vec<_> = open_questions(self.document).filter_map(question).collect();
+        let questions: Vec<_> = self.open_questions().filter_map(question).collect();
         let is_empty = questions.is_empty();
         let bar = Block::parent("section", "bar", questions).class("bar").attribute("aria-label", "Needs your answer");
         (!is_empty).then_some(bar)
@@ -202,7 +232,7 @@ impl<'a> Transcript<'a> {
 
     fn dock(&self) -> Block {
         let mut children: Vec<_> = self.bar().into_iter().collect();
-        let latest = html! { a href=(links::session_end(&self.document.session.id)) { "Latest ↓" } };
+        let latest = html! { a href=(links::session_end(&self.session.id)) { "Latest ↓" } };
         children
             .push(Block::leaf("nav", "latest", latest.into_string()).class("latest").attribute("aria-label", "Latest"));
         children.push(composer(self));

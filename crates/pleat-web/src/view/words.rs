@@ -3,10 +3,8 @@
 use maud::{Markup, html};
 use pleat_store::SessionListing;
 use pleat_transcript::call::{Call, CallState, Lines, Permission, PermissionState};
-use pleat_transcript::document::Document;
-use pleat_transcript::session::TurnState;
+use pleat_transcript::session::{Session, TurnState};
 
-use super::index::calls_of;
 use crate::text::dates::{iso, plain};
 
 /// A word with a mark that differs in shape.
@@ -75,11 +73,10 @@ impl SessionState {
         Self::new(listing.needs_person, listing.live, listing.last_turn)
     }
 
-    /// Of a whole session.
-    pub(crate) fn of_document(document: &Document) -> Self {
-        let asks = open_questions(document).next().is_some();
-        let last_turn = document.session.turns.last().map(|turn| turn.state);
-        Self::new(asks, document.session.live_turn.is_some(), last_turn)
+    /// Of a session, of which its newest turn is known, and whether a person is asked something.
+    pub(crate) fn of_session(session: &Session, is_asking: bool) -> Self {
+        let last_turn = session.turns.last().map(|turn| turn.state);
+        Self::new(is_asking, session.live_turn.is_some(), last_turn)
     }
 
     fn new(needs_person: bool, live: bool, last_turn: Option<TurnState>) -> Self {
@@ -107,14 +104,9 @@ impl SessionState {
 }
 
 /// Whether a person can answer a question about this call: with no turn running, nobody waits for the answer.
-pub(super) fn is_asking(document: &Document, call: &Call) -> bool {
+pub(crate) fn is_asking(session: &Session, call: &Call) -> bool {
     let is_open = |it: &Permission| it.state == Some(PermissionState::Open) && it.request.is_some();
-    document.session.live_turn.is_some() && call.permission.as_ref().is_some_and(is_open)
-}
-
-/// The calls that a person is asked about, in order.
-pub(super) fn open_questions(document: &Document) -> impl Iterator<Item = &Call> {
-    document.messages.iter().flat_map(calls_of).filter(|call| is_asking(document, call))
+    session.live_turn.is_some() && call.permission.as_ref().is_some_and(is_open)
 }
 
 /// `2 failed · 1 denied` as the fold says it, with what went wrong apart from what a person refused or stopped.

@@ -5,6 +5,7 @@ use super::{path, shell};
 use crate::call::Call;
 use crate::fold::text::{cut, is_blank};
 use crate::message::JsonObject;
+use crate::preview::is_large;
 use serde_json::Value;
 
 /// The longest argument, in characters.
@@ -18,9 +19,6 @@ const LONGEST_ARG: usize = 80;
 
 /// How many of a command's `args` are shown.
 const MOST_ARGS: usize = 4;
-
-/// The largest input that is read, in bytes of compact JSON.
-const LARGEST_INPUT: usize = 64 * 1024;
 
 const PATH_KEYS: [&str; 7] =
     ["path", "file_path", "filePath", "absolute_path", "abs_path", "target_file", "notebook_path"];
@@ -134,7 +132,7 @@ impl<'c> Arguments<'c> {
     fn input(&self) -> Option<&'c JsonObject> {
         let input = self.call.input.as_ref()?;
         let object = input.as_object()?;
-        fits(input).then_some(object)
+        (!is_large(input)).then_some(object)
     }
 }
 
@@ -171,44 +169,4 @@ fn command_line(command: &Value, args: &[&str]) -> Option<String> {
         line.push_str(&cut(arg, LONGEST_ARG));
     }
     Some(cut(&line, LONGEST_DETAIL))
-}
-
-/// Whether a value has at most [`LARGEST_INPUT`] bytes as compact JSON.
-fn fits(value: &Value) -> bool {
-    // To write it costs as much as it is long; an estimate is enough for nearly all.
-    most_bytes(value) <= LARGEST_INPUT || serde_json::to_writer(Allowance(LARGEST_INPUT), value).is_ok()
-}
-
-/// No fewer bytes than a value has as compact JSON.
-fn most_bytes(value: &Value) -> usize {
-    /// The longest number, `-1.7976931348623157e308`, and more.
-    const NUMBER: usize = 32;
-    // A byte is at most `\u0000`; quotes and a comma or colon stand around.
-    let text = |text: &str| text.len() * 6 + 3;
-    match value {
-        Value::Null | Value::Bool(_) => 6,
-        Value::Number(_) => NUMBER,
-        Value::String(string) => text(string),
-        Value::Array(items) => 3 + items.iter().map(most_bytes).sum::<usize>(),
-        Value::Object(object) => 3 + object.iter().map(|(key, value)| text(key) + most_bytes(value)).sum::<usize>(),
-    }
-}
-
-/// Takes so many bytes and no more, and keeps none.
-struct Allowance(usize);
-
-impl std::io::Write for Allowance {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        match self.0.checked_sub(bytes.len()) {
-            Some(left) => {
-                self.0 = left;
-                Ok(bytes.len())
-            }
-            None => Err(std::io::ErrorKind::FileTooLarge.into()),
-        }
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }

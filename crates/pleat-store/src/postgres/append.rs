@@ -1,0 +1,50 @@
+//! The commonest change set there is, one delta to a text that has been growing for a while, as one statement.
+//!
+//! It does what [`crate::tables::change`] does, where nothing but the text, the revision and the time change; in all
+//! other cases it changes nothing, and the change set takes the ordinary way. The statement locks the session first, like
+//! every transaction; a row that another transaction changed before it got the lock is read anew by the server
+//! (`READ COMMITTED`), so nothing is written over.
+
+use super::nul;
+use crate::Revision;
+use crate::database::ChangeSet;
+use crate::failure::Failure;
+use pleat_transcript::change::Change;
+use pleat_transcript::session::Millis;
+use tokio_postgres::types::Type;
+
+/// That the last words of the session stay what they are is sure where they are as long as they get, and the text is
+/// longer still. The numbers are those of `tables::words` and `tables::piece`.
+const APPEND: &str = "WITH locked AS (\
+         SELECT key FROM session WHERE id = $1 AND (owner IS NULL OR owner = $2) \
+         AND char_length(last_words) >= 200 FOR UPDATE\
+     ), appended AS (\
+         UPDATE part SET text = part.text || $5 FROM message, locked \
+         WHERE message.session = locked.key AND message.id = $3 AND message.role = 'assistant' \
+         AND (message.ordinal IS NULL OR message.makes <> 0) \
+         AND part.message = message.key AND part.place = $4 AND part.type IN ('text', 'thinking') AND part.unindexed \
+         AND char_length(part.text) > 400 AND octet_length(part.text) < 32768 RETURNING part.key\
+     ) UPDATE session SET revision = session.revision + 1, updated_at = greatest(session.updated_at, $6) \
+     FROM locked, appended WHERE session.key = locked.key RETURNING session.revision";
+
+const TYPES: [Type; 6] = [Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::TEXT, Type::INT8];
+
+/// Whether a change set is one delta.
+pub(super) fn may_be_one(changes: &ChangeSet) -> bool {
+    matches!(&changes.changes[..], [Change::AppendText { text, .. }] if !text.is_empty())
+}
+
+/// Appends where that is all there is to do; `None` where the change set must take the ordinary way.
+pub(super) async fn at_once(
+    pooled: &super::pool::Pooled,
+    server: &str,
+    ChangeSet { session, changes }: &ChangeSet,
+    at: Millis,
+) -> Result<Option<Revision>, Failure> {
+    let [Change::AppendText { message, part, text }] = &changes[..] else { return Ok(None) };
+    let Ok(place) = i64::try_from(*part) else { return Ok(None) };
+    let statement = pooled.prepare(APPEND, &TYPES).await?;
+    let (session, message, text) = (nul::written(session.as_str()), nul::written(message.as_str()), nul::written(text));
+    let rows = pooled.client().query(&statement, &[&&*session, &server, &&*message, &place, &&*text, &at]).await?;
+    Ok(rows.first().map(|row| Revision(row.get::<_, i64>(0).cast_unsigned())))
+}

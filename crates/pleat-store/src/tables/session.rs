@@ -1,0 +1,202 @@
+//! Rows of sessions and what agents call them.
+
+use super::sql::{Row, Sql, object_text, values};
+use super::turn;
+use crate::failure::Failure;
+use crate::{IdKind, Revision, StoreError};
+use pleat_transcript::change::{ChangeError, SessionUpdate};
+use pleat_transcript::document::Document;
+use pleat_transcript::ids::{AgentSessionId, SessionId, TurnId};
+use pleat_transcript::message::JsonObject;
+use pleat_transcript::session::{ContextGauge, Millis, Session};
+
+/// A session's row, found by its id.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionRow {
+    pub(crate) key: i64,
+    pub(crate) id: SessionId,
+    pub(crate) revision: Revision,
+    /// The server that may work on it.
+    pub(crate) owner: Option<String>,
+    /// About how much of it waits for the full-text index.
+    pub(crate) unindexed: i64,
+}
+
+impl SessionRow {
+    fn from_row(id: &SessionId, row: &mut Row) -> Result<Self, Failure> {
+        Ok(Self {
+            key: row.integer()?,
+            id: id.clone(),
+            revision: Revision(row.integer()?.cast_unsigned()),
+            owner: row.optional_text()?,
+            unindexed: row.integer()?,
+        })
+    }
+}
+
+/// Finds a session.
+pub(crate) async fn find<S: Sql>(sql: &S, id: &SessionId) -> Result<SessionRow, Failure> {
+    let statement = "SELECT key, revision, owner, unindexed FROM session WHERE id = $1";
+    first(sql.query(statement, values![id.as_str()]).await?, id)
+}
+
+/// Finds a session and keeps everyone else from changing it until the transaction ends. It is the first thing that any
+/// transaction locks.
+pub(crate) async fn lock<S: Sql>(sql: &S, id: &SessionId) -> Result<SessionRow, Failure> {
+    first(sql.query(sql.lock_session(), values![id.as_str()]).await?, id)
+}
+
+fn first(rows: Vec<Row>, id: &SessionId) -> Result<SessionRow, Failure> {
+    let row = rows.into_iter().next();
+    SessionRow::from_row(id, &mut row.ok_or_else(|| StoreError::UnknownSession(id.clone()))?)
+}
+
+/// Stores a session with its turns, at revision 1.
+pub(crate) async fn insert<S: Sql>(
+    sql: &S,
+    session: Session,
+    at: Millis,
+    document_extra: &JsonObject,
+) -> Result<SessionRow, Failure> {
+    let statement = "INSERT INTO session (id, revision, updated_at, created_at, title, agent, root, live_turn, \
+         context_used, context_size, extra, document_extra, derived) \
+         VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING RETURNING key";
+    let inserted = sql
+        .query(
+            statement,
+            values![
+                session.id.as_str(),
+                at,
+                session.created_at,
+                &session.title,
+                &session.agent,
+                &session.root,
+                session.live_turn.as_ref().map(TurnId::as_str),
+                session.context.map(|gauge| gauge.used.cast_signed()),
+                session.context.map(|gauge| gauge.size.cast_signed()),
+                object_text(&session.extra)?,
+                object_text(document_extra)?,
+                super::derived::VERSION,
+            ],
+        )
+        .await?;
+    let Some(mut row) = inserted.into_iter().next() else {
+        return Err(StoreError::SessionExists(session.id).into());
+    };
+    let row = SessionRow { key: row.integer()?, id: session.id, revision: Revision(1), owner: None, unindexed: 0 };
+    for turn in &session.turns {
+        turn::insert(sql, &row, turn).await?;
+    }
+    Ok(row)
+}
+
+/// Sets what is given; tells whether that altered something.
+pub(crate) async fn update<S: Sql>(sql: &S, session: &SessionRow, update: &SessionUpdate) -> Result<bool, Failure> {
+    let statement = "UPDATE session SET live_turn = CASE WHEN $1 THEN $2 ELSE live_turn END, \
+         title = coalesce($3, title), context_used = coalesce($4, context_used), \
+         context_size = coalesce($5, context_size) WHERE key = $6 \
+         AND (live_turn IS DISTINCT FROM CASE WHEN $1 THEN $2 ELSE live_turn END \
+         OR title IS DISTINCT FROM coalesce($3, title) \
+         OR context_used IS DISTINCT FROM coalesce($4, context_used) \
+         OR context_size IS DISTINCT FROM coalesce($5, context_size))";
+    let updated = sql
+        .execute(
+            statement,
+            values![
+                update.live_turn.is_some(),
+                update.live_turn.iter().flatten().next().map(TurnId::as_str),
+                &update.title,
+                update.context.map(|gauge| gauge.used.cast_signed()),
+                update.context.map(|gauge| gauge.size.cast_signed()),
+                session.key,
+            ],
+        )
+        .await?;
+    Ok(updated > 0)
+}
+
+/// Counts a commit that altered something, and what of it waits for the full-text index.
+pub(crate) async fn bump<S: Sql>(
+    sql: &S,
+    session: &SessionRow,
+    at: Millis,
+    unindexed: i64,
+) -> Result<Revision, Failure> {
+    // A clock that was set back does not move the session down.
+    let statement = "UPDATE session SET revision = revision + 1, \
+         updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at END, unindexed = $2 WHERE key = $3";
+    sql.post(statement, super::sql::owned_values![at, unindexed, session.key]).await?;
+    Ok(Revision(session.revision.0 + 1))
+}
+
+/// Sets what the list of sessions shows of what was said.
+pub(crate) async fn set_last_words<S: Sql>(
+    sql: &S,
+    session: &SessionRow,
+    words: Option<String>,
+) -> Result<(), Failure> {
+    let statement = "UPDATE session SET last_words = $1 WHERE key = $2 AND last_words IS DISTINCT FROM $1";
+    sql.post(statement, super::sql::owned_values![words, session.key]).await
+}
+
+/// The session without its turns, in a document with no messages yet.
+pub(crate) async fn read<S: Sql>(sql: &S, found: &SessionRow) -> Result<Document, Failure> {
+    let statement = "SELECT root, live_turn, title, agent, created_at, context_used, context_size, extra, \
+         document_extra FROM session WHERE key = $1";
+    let row = sql.query(statement, values![found.key]).await?.into_iter().next();
+    let mut row = row.ok_or_else(|| StoreError::UnknownSession(found.id.clone()))?;
+    let session = Session {
+        id: found.id.clone(),
+        root: row.optional_text()?,
+        live_turn: row.optional_id(TurnId::new)?,
+        title: row.optional_text()?,
+        agent: row.optional_text()?,
+        created_at: row.optional_integer()?,
+        turns: Vec::new(),
+        context: gauge(row.optional_integer()?, row.optional_integer()?),
+        extra: row.object()?,
+    };
+    let mut document = Document::new(session);
+    document.extra = row.object()?;
+    Ok(document)
+}
+
+fn gauge(used: Option<i64>, size: Option<i64>) -> Option<ContextGauge> {
+    Some(ContextGauge { used: used?.cast_unsigned(), size: size?.cast_unsigned() })
+}
+
+/// Makes a name the newest of those that the agent gave the session.
+pub(crate) async fn add_agent_session<S: Sql>(
+    sql: &S,
+    session: &SessionRow,
+    name: &AgentSessionId,
+    at: Millis,
+) -> Result<(), Failure> {
+    let statement = "SELECT id FROM agent_session WHERE session = $1 ORDER BY key DESC LIMIT 1";
+    let newest = sql.query(statement, values![session.key]).await?.into_iter().next();
+    if newest.map(|mut row| row.text()).transpose()?.as_ref() == Some(&name.0) {
+        return Ok(());
+    }
+    let statement = "DELETE FROM agent_session WHERE session = $1 AND id = $2";
+    sql.execute(statement, values![session.key, &name.0]).await?;
+    let statement = "INSERT INTO agent_session (session, id, at) VALUES ($1, $2, $3)";
+    sql.execute(statement, values![session.key, &name.0, at]).await?;
+    Ok(())
+}
+
+/// What the agent called the session, oldest first.
+pub(crate) async fn agent_sessions<S: Sql>(sql: &S, session: &SessionRow) -> Result<Vec<AgentSessionId>, Failure> {
+    let statement = "SELECT id FROM agent_session WHERE session = $1 ORDER BY key";
+    let rows = sql.query(statement, values![session.key]).await?;
+    rows.into_iter().map(|mut row| row.text().map(AgentSessionId)).collect()
+}
+
+/// The error for a change that names what the session does not have.
+pub(crate) fn does_not_fit(session: &SessionRow, reason: ChangeError) -> Failure {
+    StoreError::DoesNotFit { session: session.id.clone(), reason }.into()
+}
+
+/// The error for an id that the session has already.
+pub(crate) fn id_taken(session: &SessionRow, kind: IdKind, id: &str) -> Failure {
+    StoreError::IdTaken { session: session.id.clone(), kind, id: id.to_owned() }.into()
+}
