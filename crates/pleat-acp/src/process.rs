@@ -291,4 +291,11 @@ mod tests {
         check_refused(&command("sh", "/etc/passwd"), "the agent's working directory /etc/passwd is not a directory");
         check_refused(&command("/etc/passwd", "/"), "the agent's program /etc/passwd is not executable");
     }
+
+    #[test]
+    fn an_agent_is_not_told_of_the_store() {
+        let command = tokio_command(&command("agent", "/"));
+        let kept_from_it: Vec<_> = command.as_std().get_envs().filter(|(_, value)| value.is_none()).collect();
+        assert_eq!(kept_from_it, [("PLEAT_STORE".as_ref(), None)]);
+    }
 }

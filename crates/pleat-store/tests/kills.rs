@@ -114,6 +114,8 @@ async fn recover(store: &dyn Store, raw: &Raw, printed: &Printed) -> usize {
         let excerpt = store.excerpt(id, Window::Latest).await.unwrap().excerpt;
         assert!(fold_excerpt(&excerpt) == fold(&document, &Window::Latest).unwrap());
     }
+    // What was closed here is ours now; the next victim needs it.
+    store.leave().await.unwrap();
     open.len()
 }
 

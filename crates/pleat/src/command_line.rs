@@ -25,7 +25,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "DIR", env = "PLEAT_DATA", global = true)]
     pub(crate) data: Option<PathBuf>,
     /// Where conversations are kept: `postgres://USER@HOST/DATABASE` or `sqlite:FILE` [default: a file in the data
-    /// folder] [env: PLEAT_STORE, where an address may hold its password].
+    /// folder] [env: `PLEAT_STORE`, where an address may hold its password].
     // Not clap's: it would tell the variable's value.
     #[arg(long, value_name = "ADDRESS", global = true)]
     pub(crate) store: Option<String>,

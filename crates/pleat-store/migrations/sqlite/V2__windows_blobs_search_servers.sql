@@ -73,15 +73,13 @@ CREATE TABLE blob (
 -- Pieces of what can be searched for; `search_text` has the tokens of each under the same key.
 CREATE TABLE search_chunk (
     key     INTEGER PRIMARY KEY, -- seconds since 1970 and a counter: newest first is the key's order
-    session INTEGER NOT NULL REFERENCES session (key),
+    session INTEGER NOT NULL, -- that of the message
     message INTEGER NOT NULL REFERENCES message (key),
-    part    INTEGER REFERENCES part (key), -- NULL: the message's own text
+    part    INTEGER,          -- one of the message's; NULL: the message's own text
     field   INTEGER NOT NULL,
     kind    TEXT                           -- of a call
 ) STRICT;
-CREATE INDEX search_chunk_session ON search_chunk (session);
-CREATE INDEX search_chunk_message ON search_chunk (message);
-CREATE INDEX search_chunk_part ON search_chunk (part) WHERE part IS NOT NULL;
+CREATE INDEX search_chunk_text ON search_chunk (message, part);
 CREATE VIRTUAL TABLE search_text USING fts5 (tokens, content = '', contentless_delete = 1, tokenize = 'ascii');
 
 -- Servers that share this database, each known by its last sign of life, in the database's time.

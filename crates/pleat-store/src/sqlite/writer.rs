@@ -138,7 +138,11 @@ impl Writer {
     fn try_commit(&mut self, group: &mut [Box<dyn Job>]) -> Result<Vec<Result<(), StoreError>>, Failure> {
         self.set_durability(strongest(group))?;
         self.execute("BEGIN IMMEDIATE")?;
-        let outcomes = group.iter_mut().map(|job| self.run_alone(job.as_mut())).collect::<Result<_, _>>()?;
+        let outcomes = match group {
+            // The transaction itself is its savepoint.
+            [job] => vec![Ok(job.run(&self.connection)?)],
+            group => group.iter_mut().map(|job| self.run_alone(job.as_mut())).collect::<Result<_, _>>()?,
+        };
         self.check_in_place()?;
         self.execute("COMMIT")?;
         Ok(outcomes)

@@ -297,14 +297,9 @@ impl<'h> Hits<'h> {
 
     async fn has_newer_chunk<S: Sql>(&self, sql: &S, candidate: &Candidate) -> Result<bool, Failure> {
         let field = candidate.field.map_or(0, SearchField::bit);
-        let (statement, owner) = match candidate.part {
-            Some(part) => ("SELECT max(key) FROM search_chunk WHERE part = $1 AND field = $2", part),
-            None => (
-                "SELECT max(key) FROM search_chunk WHERE message = $1 AND field = $2 AND part IS NULL",
-                candidate.message,
-            ),
-        };
-        let mut rows = sql.query(statement, values![owner, field]).await?;
+        let statement = "SELECT max(key) FROM search_chunk WHERE message = $1 AND part IS NOT DISTINCT FROM $2 \
+             AND field = $3";
+        let mut rows = sql.query(statement, values![candidate.message, candidate.part, field]).await?;
         let newest = rows.first_mut().map_or(Ok(None), Row::optional_integer)?.unwrap_or_default();
         let Some(expression) = self.expression.as_deref().filter(|_| newest > candidate.key) else {
             return Ok(newest > candidate.key);

@@ -126,11 +126,8 @@ async fn unmark<S: Sql>(sql: &S, marked: &Marked) -> Result<(), Failure> {
 
 /// Takes out what was indexed of a text before.
 async fn forget<S: Sql>(sql: &S, marked: &Marked) -> Result<(), Failure> {
-    let (statement, key) = match marked.part {
-        Some(part) => ("DELETE FROM search_chunk WHERE part = $1 RETURNING key", part),
-        None => ("DELETE FROM search_chunk WHERE message = $1 AND part IS NULL RETURNING key", marked.message),
-    };
-    let chunks = sql.query(statement, values![key]).await?;
+    let statement = "DELETE FROM search_chunk WHERE message = $1 AND part IS NOT DISTINCT FROM $2 RETURNING key";
+    let chunks = sql.query(statement, values![marked.message, marked.part]).await?;
     if sql.full_text() == FullText::Fts5 {
         for mut chunk in chunks {
             sql.post("DELETE FROM search_text WHERE rowid = $1", owned_values![chunk.integer()?]).await?;

@@ -47,7 +47,7 @@ pub(super) async fn of_part<S: Sql>(sql: &S, key: i64) -> Result<Vec<SearchedTex
     let statement = concat!(
         "SELECT part.type, part.text, call.title, ",
         call::full_values!(),
-        ", call.input, call.output FROM part LEFT JOIN call ON call.key = part.key \
+        ", call.terminal, call.input, call.output FROM part LEFT JOIN call ON call.key = part.key \
          LEFT JOIN blob AS request ON request.hash = call.input_blob \
          LEFT JOIN blob AS result ON result.hash = call.output_blob WHERE part.key = $1"
     );
@@ -71,6 +71,7 @@ pub(super) async fn of_part<S: Sql>(sql: &S, key: i64) -> Result<Vec<SearchedTex
 async fn of_call<S: Sql>(sql: &S, key: i64, row: &mut Row) -> Result<Vec<SearchedText>, Failure> {
     let title = row.optional_text()?;
     let (large_input, large_output) = (row.optional_bytes()?, row.optional_bytes()?);
+    let has_terminal = row.boolean()?;
     let (input, output) = (row.json()?, row.array()?);
     let input = match large_input {
         Some(content) => Some(serde_json::from_str(&blob::value(&content)?)?),
@@ -80,7 +81,9 @@ async fn of_call<S: Sql>(sql: &S, key: i64, row: &mut Row) -> Result<Vec<Searche
         Some(content) => serde_json::from_str(&blob::value(&content)?)?,
         None => output,
     };
-    append_to_terminal(&mut output, &piece::read(sql, key).await?);
+    if has_terminal {
+        append_to_terminal(&mut output, &piece::read(sql, key).await?);
+    }
     let mut texts = Vec::new();
     texts.extend(title.map(|text| SearchedText { field: SearchField::Title, text }));
     texts.extend(input.map(|input| SearchedText { field: SearchField::Request, text: request_text(&input) }));
