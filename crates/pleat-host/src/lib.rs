@@ -134,6 +134,10 @@ impl Host {
             // An error: it ended otherwise.
             let _ = end.await;
         }
+        // What was ours is free for other servers at once; without this, a moment later.
+        if let Err(error) = self.house.store.leave().await {
+            tracing::warn!(%error, "this server could not take its leave");
+        }
     }
 
     async fn command(

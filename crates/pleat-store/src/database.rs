@@ -152,7 +152,11 @@ impl<D: Database> Store for D {
             let (session, window) = (session.clone(), window.clone());
             Box::pin(async move {
                 let row = session::find(sql, &session).await?;
-                Ok(StoredExcerpt { excerpt: window::read(sql, &row, &window).await?, revision: row.revision })
+                Ok(StoredExcerpt {
+                    excerpt: window::read(sql, &row, &window).await?,
+                    questions: call::asked(sql, &row).await?,
+                    revision: row.revision,
+                })
             })
         })
     }

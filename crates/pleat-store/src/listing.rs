@@ -1,5 +1,6 @@
 //! What reads tell of sessions.
 
+use pleat_transcript::call::Call;
 use pleat_transcript::document::Document;
 use pleat_transcript::fold::Excerpt;
 use pleat_transcript::ids::SessionId;
@@ -23,6 +24,8 @@ pub struct StoredDocument {
 pub struct StoredExcerpt {
     /// The window.
     pub excerpt: Excerpt,
+    /// The calls of the session that a person is asked about now, wherever they stand; large values are previews.
+    pub questions: Vec<Call>,
     /// The revision that it was read at.
     pub revision: Revision,
 }

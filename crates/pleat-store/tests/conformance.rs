@@ -49,6 +49,7 @@ conformance! {
     open_sessions_are_found,
     names_that_agents_give_are_kept,
     commits_at_once_are_all_counted,
+    questions_are_told_with_any_window,
     recovery_closes_all_that_is_open_at_once,
     recovery_again_changes_nothing,
     recovery_of_several_sessions_keeps_them_apart,

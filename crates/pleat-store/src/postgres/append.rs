@@ -13,19 +13,21 @@ use pleat_transcript::change::Change;
 use pleat_transcript::session::Millis;
 use tokio_postgres::types::Type;
 
-/// That the last words of the session stay what they are is sure where they are as long as they get, and the text is
-/// longer still. The numbers are those of `tables::words` and `tables::piece`.
+/// That the last words of the session stay what they are is sure where they are as long as they get (200 characters) and
+/// the text is longer still: over 400 characters, which have at most 1,600 bytes. A text of 32 KiB goes on in pieces. The
+/// numbers are those of `tables::words` and `tables::piece`.
 const APPEND: &str = "WITH locked AS (\
          SELECT key FROM session WHERE id = $1 AND (owner IS NULL OR owner = $2) \
          AND char_length(last_words) >= 200 FOR UPDATE\
+     ), found AS (\
+         SELECT key FROM message WHERE session = (SELECT key FROM locked) AND id = $3 AND role = 'assistant' \
+         AND (ordinal IS NULL OR makes <> 0)\
      ), appended AS (\
-         UPDATE part SET text = part.text || $5 FROM message, locked \
-         WHERE message.session = locked.key AND message.id = $3 AND message.role = 'assistant' \
-         AND (message.ordinal IS NULL OR message.makes <> 0) \
-         AND part.message = message.key AND part.place = $4 AND part.type IN ('text', 'thinking') AND part.unindexed \
-         AND char_length(part.text) > 400 AND octet_length(part.text) < 32768 RETURNING part.key\
-     ) UPDATE session SET revision = session.revision + 1, updated_at = greatest(session.updated_at, $6) \
-     FROM locked, appended WHERE session.key = locked.key RETURNING session.revision";
+         UPDATE part SET text = text || $5 WHERE message = (SELECT key FROM found) AND place = $4 \
+         AND type IN ('text', 'thinking') AND unindexed \
+         AND octet_length(text) > 1600 AND octet_length(text) < 32768 RETURNING key\
+     ) UPDATE session SET revision = revision + 1, updated_at = greatest(updated_at, $6) \
+     WHERE key = (SELECT key FROM locked) AND EXISTS (SELECT 1 FROM appended) RETURNING revision";
 
 const TYPES: [Type; 6] = [Type::TEXT, Type::TEXT, Type::TEXT, Type::INT8, Type::TEXT, Type::INT8];
 

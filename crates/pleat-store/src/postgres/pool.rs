@@ -67,10 +67,10 @@ impl Manager for Connector {
         });
         // What a person did is committed with `on`, for its transaction alone. A server that hangs in a transaction keeps
         // its locks no longer than it keeps its sessions. Every statement finds its rows by an index whatever its values
-        // are, so none is planned anew.
+        // are, so none is planned anew, and no plan that was made while a table was small reads it whole.
         let settings = format!(
             "SET synchronous_commit TO off; SET idle_in_transaction_session_timeout TO {}; \
-             SET plan_cache_mode TO force_generic_plan; SET jit TO off",
+             SET plan_cache_mode TO force_generic_plan; SET enable_seqscan TO off; SET jit TO off",
             crate::tables::server::LEASE_MILLIS
         );
         client.batch_execute(&settings).await?;

@@ -8,16 +8,25 @@ use std::future::{Ready, ready};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A connection; whatever is asked is done at once, so its futures are ready when they are made.
-pub(crate) struct SqliteConnection(Mutex<Connection>);
+pub(crate) struct SqliteConnection {
+    connection: Mutex<Connection>,
+    /// What its statements did so far.
+    #[cfg(test)]
+    pub(super) cost: Mutex<super::plans::Cost>,
+}
 
 impl SqliteConnection {
     pub(super) fn new(connection: Connection) -> Self {
-        Self(Mutex::new(connection))
+        Self {
+            connection: Mutex::new(connection),
+            #[cfg(test)]
+            cost: Mutex::default(),
+        }
     }
 
     /// The connection itself. Nobody else holds it: the lock only lets futures be sent between threads.
     pub(super) fn get(&self) -> MutexGuard<'_, Connection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn query_now(&self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
@@ -33,6 +42,9 @@ impl SqliteConnection {
             let cells = (0..columns).map(|column| cell(row.get_ref(column)?));
             read.push(Row::new(cells.collect::<Result<_, Failure>>()?));
         }
+        drop(rows);
+        #[cfg(test)]
+        self.cost.lock().unwrap_or_else(PoisonError::into_inner).add(&statement, read.len());
         Ok(read)
     }
 

@@ -4,6 +4,7 @@ use super::failure::{name, sqlite_error};
 use crate::StoreError;
 use refinery::Migration;
 use refinery::error::Kind;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fmt::Write;
 use std::fs::{DirBuilder, File};
@@ -74,6 +75,9 @@ fn connect(file: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         let connection = Connection::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+        // A plan is made once, whatever is bound: with the statistics that the planner may have it would otherwise make
+        // one anew with nearly every value.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         connection.pragma_update(None, "foreign_keys", true)?;
         connection.pragma_update(None, "cache_size", CACHE_KIB)?;
         // What a savepoint sets aside stays in memory.

@@ -1,7 +1,11 @@
 //! How SQLite finds the rows of each statement: by an index, never by reading a table from end to end.
 
 use super::SqliteStore;
+use super::connection::SqliteConnection;
+use super::now::now;
+use super::open::open_reader;
 use crate::search::{Query, SearchFilter, SearchOrder, SearchRequest};
+use crate::tables::{session, window};
 use crate::{CommandId, Durability, Store};
 use pleat_transcript::call::{Call, CallState, Permission, PermissionState};
 use pleat_transcript::change::{CallUpdate, Change, MessageUpdate, PlanSnapshot, SessionUpdate, TurnUpdate};
@@ -15,6 +19,21 @@ use pleat_transcript::session::{Session, Turn, TurnState};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
+
+/// What statements did: counted, so that nothing depends on how fast a machine is.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) struct Cost {
+    rows: usize,
+    /// Of SQLite's virtual machine: about the rows and index entries that were looked at.
+    steps: i32,
+}
+
+impl Cost {
+    pub(super) fn add(&mut self, statement: &rusqlite::Statement<'_>, rows: usize) {
+        self.rows += rows;
+        self.steps += statement.reset_status(rusqlite::StatementStatus::VmStep);
+    }
+}
 
 /// What was asked of any connection of this process.
 static STATEMENTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
@@ -206,4 +225,42 @@ async fn every_statement_finds_its_rows_by_an_index() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n\n"));
+}
+
+/// Rounds of one call each, all of one run.
+fn long_session(key: &'static str, messages: usize) -> (Session, Vec<Change>) {
+    let session = Session { live_turn: Some(id(TurnId::new, "t")), ..Session::new(id(SessionId::new, key)) };
+    let round = |number: usize| {
+        let call = Call { input: None, ..call(&format!("c{number}")) };
+        let parts = vec![text("word"), Part::Call(Box::new(call))];
+        message(&format!("m{number}"), Body::Assistant(Assistant { parts, ..Assistant::default() }))
+    };
+    (session, (0..messages).map(round).collect())
+}
+
+#[tokio::test]
+async fn a_window_costs_the_same_in_a_long_session() {
+    let store = SqliteStore::open_temporary().unwrap();
+    let mut costs = Vec::new();
+    for (key, messages) in [("short", 100), ("long", 5_000)] {
+        let (session, changes) = long_session(key, messages);
+        let session_id = session.id.clone();
+        store.create_session(session).await.unwrap();
+        store.commit(session_id.clone(), changes, 1, Durability::Agent).await.unwrap();
+        let connection = SqliteConnection::new(open_reader(store.file()).unwrap());
+        let middle = || MessageId::new(format!("m{}", messages / 2)).unwrap();
+        for window in [Window::Latest, Window::At(middle()), Window::Earlier(middle()), Window::Later(middle())] {
+            let row = now(session::find(&connection, &session_id)).unwrap().unwrap();
+            *connection.cost.lock().unwrap() = Cost::default();
+            let excerpt = now(window::read(&connection, &row, &window)).unwrap().unwrap();
+            assert_eq!(excerpt.around.before + excerpt.around.after + excerpt.document.messages.len(), messages);
+            costs.push(*connection.cost.lock().unwrap());
+        }
+    }
+    let (short, long) = costs.split_at(costs.len() / 2);
+    for (short, long) in short.iter().zip(long) {
+        assert_eq!(short.rows, long.rows, "{short:?} {long:?}");
+        // A tree that is a level deeper, and no more.
+        assert!(long.steps <= short.steps + short.steps / 20, "{short:?} {long:?}");
+    }
 }

@@ -452,6 +452,19 @@ pub(crate) async fn read<S: Sql>(sql: &S, session: &SessionRow, id: &CallId) -> 
     from_row(&mut row, values, &appended).map(Some)
 }
 
+/// The calls that a person is asked about now, without their large values.
+pub(crate) async fn asked<S: Sql>(sql: &S, session: &SessionRow) -> Result<Vec<Call>, Failure> {
+    let statement = concat!(
+        "SELECT ",
+        call_columns!(),
+        " FROM permission AS open CROSS JOIN call ",
+        newest_permission!(),
+        " WHERE open.session = $1 AND open.state = 'open' AND call.key = open.call ORDER BY open.key"
+    );
+    let rows = sql.query(statement, values![session.key]).await?;
+    rows.into_iter().map(|mut row| from_row(&mut row, FullValues::default(), "")).collect()
+}
+
 fn unknown(session: &SessionRow, id: &CallId) -> Failure {
     does_not_fit(session, ChangeError::UnknownCall(id.clone()))
 }

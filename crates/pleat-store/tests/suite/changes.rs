@@ -257,3 +257,20 @@ pub(crate) async fn an_imported_document_is_read_back(store: &dyn Store) {
     let gone = store.document(session_id("doubled")).await.unwrap_err();
     assert_eq!(gone, StoreError::UnknownSession(session_id("doubled")));
 }
+
+/// What a person is asked is told with every window.
+pub(crate) async fn questions_are_told_with_any_window(store: &dyn Store) {
+    let mut twin = sample_twin(store, "s").await;
+    let asked = async |window| -> Vec<String> {
+        let questions = store.excerpt(session_id("s"), window).await.unwrap().questions;
+        questions.iter().map(|call| call.id.to_string()).collect()
+    };
+    let far = |n: usize| insert(message(&format!("later {n}"), user("more")));
+    twin.commit((0..100).map(far).collect()).await;
+    for window in [Window::Latest, Window::At(message_id("user"))] {
+        assert_eq!(asked(window).await, ["c1"]);
+    }
+    let answered = Some(permission("p1", PermissionState::Answered));
+    twin.commit(vec![update_call("c1", CallUpdate { permission: answered, ..CallUpdate::default() })]).await;
+    assert_eq!(asked(Window::Latest).await, [""; 0]);
+}

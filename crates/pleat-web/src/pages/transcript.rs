@@ -8,7 +8,6 @@ use crate::view::block::Block;
 use crate::view::index::calls_of;
 use crate::view::layout::{Stream, page};
 use crate::view::transcript::Transcript;
-use crate::view::words::is_asking;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use maud::Markup;
@@ -68,8 +67,9 @@ pub(crate) async fn show(
 
 /// Reads, folds and draws a window of a session, away from the threads that answer requests.
 pub(crate) async fn render(app: &App, session: &SessionId, window: Window) -> Result<Rendered, Failure> {
-    let StoredExcerpt { excerpt, revision } = app.host.store().excerpt(session.clone(), window.clone()).await?;
-    let asked_elsewhere = asked_elsewhere(app, session, &excerpt).await?;
+    let StoredExcerpt { excerpt, questions, revision } =
+        app.host.store().excerpt(session.clone(), window.clone()).await?;
+    let asked_elsewhere = asked_elsewhere(questions, &excerpt);
     let agent = excerpt.document.session.agent.as_deref().and_then(|name| app.host.agent_title(name));
     let agent = agent.map(str::to_owned);
     let drawing = tokio::task::spawn_blocking(move || {
@@ -84,16 +84,10 @@ pub(crate) async fn render(app: &App, session: &SessionId, window: Window) -> Re
     })
 }
 
-/// What a person is asked at the end of a session, where an earlier part of it is shown.
-async fn asked_elsewhere(app: &App, session: &SessionId, shown: &Excerpt) -> Result<Vec<Call>, Failure> {
-    if shown.around.after == 0 || shown.document.session.live_turn.is_none() {
-        return Ok(Vec::new());
-    }
-    let latest = app.host.store().excerpt(session.clone(), Window::Latest).await?.excerpt.document;
+/// What a person is asked about outside of what is shown.
+fn asked_elsewhere(questions: Vec<Call>, shown: &Excerpt) -> Vec<Call> {
     let is_shown = |call: &Call| shown.document.messages.iter().flat_map(calls_of).any(|other| other.id == call.id);
-    let calls = latest.messages.iter().flat_map(calls_of);
-    let asked = calls.filter(|call| is_asking(&latest.session, call) && !is_shown(call));
-    Ok(asked.cloned().collect())
+    questions.into_iter().filter(|call| !is_shown(call)).collect()
 }
 
 /// A key by which a prompt that is sent twice is known; empty, and so none, where the system gives no random bytes.
