@@ -2,8 +2,10 @@
 
 use crate::failure::Failure;
 use crate::search::{SearchPage, SearchRequest};
+use crate::sharing::Claims;
 use crate::signal::{Signal, Signalling};
 use crate::store::StoreFuture;
+use crate::tables::change::Committer;
 use crate::tables::sql::Sql;
 use crate::tables::{call, change, list, part, recovery, search_find, server, session, window};
 use crate::{
@@ -84,6 +86,9 @@ pub(crate) trait Database: Send + Sync {
     /// This store as a server.
     fn server_id(&self) -> &ServerId;
 
+    /// What this server claimed.
+    fn claims(&self) -> &Claims;
+
     /// Where signals are given.
     fn signalling(&self) -> &Signalling;
 }
@@ -125,11 +130,13 @@ impl<D: Database> Store for D {
                 return Ok(revision);
             }
             let server = self.server_id().clone();
+            let must_own = self.claims().has(&changes.session);
             self.write(durability, move |sql| {
                 let (changes, server) = (Arc::clone(&changes), server.clone());
                 Box::pin(async move {
                     let ChangeSet { session, changes } = &*changes;
-                    let (revision, altered) = change::commit(sql, &server.0, session, changes, at).await?;
+                    let committer = Committer { server: &server.0, must_own };
+                    let (revision, altered) = change::commit(sql, committer, session, changes, at).await?;
                     Ok(Done { answer: revision, signal: altered.then(|| changed(session, revision)) })
                 })
             })
@@ -242,6 +249,7 @@ impl<D: Database> Store for D {
     }
 
     fn leave(&self) -> StoreFuture<'_, ()> {
+        self.claims().clear();
         let server = self.server_id().clone();
         self.write(Durability::Agent, move |sql| {
             let server = server.clone();
@@ -251,13 +259,23 @@ impl<D: Database> Store for D {
 
     fn claim(&self, session: SessionId) -> StoreFuture<'_, Claim> {
         let server = self.server_id().clone();
-        self.write(Durability::Person, move |sql| {
-            let (session, server) = (session.clone(), server.clone());
-            Box::pin(async move { server::claim(sql, &server, &session).await.map(Done::quietly) })
+        Box::pin(async move {
+            let asked = session.clone();
+            let claim = self
+                .write(Durability::Person, move |sql| {
+                    let (session, server) = (asked.clone(), server.clone());
+                    Box::pin(async move { server::claim(sql, &server, &session).await.map(Done::quietly) })
+                })
+                .await?;
+            if claim == Claim::Ours {
+                self.claims().add(session);
+            }
+            Ok(claim)
         })
     }
 
     fn release(&self, session: SessionId) -> StoreFuture<'_, ()> {
+        self.claims().remove(&session);
         let server = self.server_id().clone();
         self.write(Durability::Agent, move |sql| {
             let (session, server) = (session.clone(), server.clone());

@@ -18,6 +18,7 @@ mod open;
 mod pool;
 
 use crate::database::{ChangeSet, Database, Done, Opening, Work};
+use crate::sharing::Claims;
 use crate::signal::{Signal, Signalling};
 use crate::tables::{copy_mark, derived};
 use crate::{Durability, Revision, ServerId, StoreError, StoreFuture};
@@ -46,6 +47,7 @@ pub struct PostgresStore {
 struct Shared {
     address: Address,
     server: ServerId,
+    claims: Claims,
     pool: ConnectionPool,
     signalling: Signalling,
     /// To those who share the database.
@@ -65,7 +67,7 @@ impl PostgresStore {
         let pool = pool::new(address.config().clone());
         let (server, signalling) = (ServerId::new(), Signalling::new());
         let (notices, outgoing) = mpsc::unbounded_channel();
-        let shared = Shared { address, server, pool, signalling, notices };
+        let shared = Shared { address, server, claims: Claims::default(), pool, signalling, notices };
         match opening {
             Opening::ToUse => shared.bring_up_to_date().await?,
             Opening::ToCopyInto => {}
@@ -151,7 +153,8 @@ impl Shared {
     async fn append(&self, changes: &ChangeSet, at: Millis) -> Result<Option<Revision>, StoreError> {
         let told = |failure| into_store_error(failure, self.address.name());
         let pooled = pool::get(&self.pool).await.map_err(told)?;
-        let revision = append::at_once(&pooled, &self.server.0, changes, at).await.map_err(told)?;
+        let must_own = self.claims.has(&changes.session);
+        let revision = append::at_once(&pooled, &self.server.0, changes, must_own, at).await.map_err(told)?;
         let signal = |revision| Signal::Changed { session: changes.session.clone(), revision };
         self.signal(revision.map(signal));
         Ok(revision)
@@ -209,6 +212,10 @@ impl Database for PostgresStore {
 
     fn server_id(&self) -> &ServerId {
         &self.shared.server
+    }
+
+    fn claims(&self) -> &Claims {
+        &self.shared.claims
     }
 
     fn signalling(&self) -> &Signalling {

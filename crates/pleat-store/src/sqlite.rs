@@ -15,6 +15,7 @@ mod readers;
 mod writer;
 
 use crate::database::{Database, Done, Opening, Work};
+use crate::sharing::Claims;
 use crate::signal::Signalling;
 use crate::tables::{copy_mark, derived};
 use crate::{Durability, ServerId, StoreError, StoreFuture};
@@ -33,6 +34,7 @@ pub(crate) use maintain::snapshot_into;
 pub struct SqliteStore {
     file: PathBuf,
     server: ServerId,
+    claims: Claims,
     signalling: Signalling,
     /// `None` only while it is dropped.
     jobs: Option<Sender<Box<dyn Job>>>,
@@ -63,7 +65,8 @@ impl SqliteStore {
             .map_err(|error| open::unwritable(&file, &error))?;
         let readers = Readers::new(file.clone());
         let server = ServerId::new();
-        Ok(Self { file, server, signalling, jobs: Some(jobs), thread: Some(thread), readers, temporary: None })
+        let (claims, temporary) = (Claims::default(), None);
+        Ok(Self { file, server, claims, signalling, jobs: Some(jobs), thread: Some(thread), readers, temporary })
     }
 
     /// Opens a new database in a folder of its own, which is removed with the store: for tests and demonstrations.
@@ -126,6 +129,10 @@ impl Database for SqliteStore {
 
     fn server_id(&self) -> &ServerId {
         &self.server
+    }
+
+    fn claims(&self) -> &Claims {
+        &self.claims
     }
 
     fn signalling(&self) -> &Signalling {

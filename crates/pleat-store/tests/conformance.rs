@@ -78,6 +78,9 @@ conformance! {
     searches_follow_changes,
     searches_find_what_long_texts_hold_once,
     searches_are_paged,
+    searches_find_long_texts_wherever_they_match_best,
+    copies_of_a_plan_come_back,
+    huge_appends_come_back,
     searches_are_filtered,
     imports_are_searched,
 }

@@ -48,7 +48,7 @@ impl PostgresConnection {
         }
     }
 
-    /// Where nothing was sent yet, nothing needs to be given up.
+    /// What is still to be sent.
     fn take_posted(&self) -> Vec<Posted> {
         std::mem::take(&mut *self.posted.lock().unwrap_or_else(PoisonError::into_inner))
     }

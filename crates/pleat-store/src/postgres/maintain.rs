@@ -2,7 +2,7 @@
 
 use super::connection::PostgresConnection;
 use super::failure::{into_store_error, postgres_error};
-use super::{PostgresStore, READ, pool};
+use super::{PostgresStore, pool};
 use crate::database::Database;
 use crate::failure::Failure;
 use crate::maintenance::{Maintained, Problem, ProblemKind};
@@ -66,6 +66,10 @@ const REFERENCES: [(&str, &str, &str); 22] = lost![
     "call" "shown_by" "message" "key",
 ];
 
+/// A snapshot waits while the other side is read, for as long as that takes.
+const SNAPSHOT: &[&str] =
+    &["BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL idle_in_transaction_session_timeout TO 0"];
+
 impl Maintained for PostgresStore {
     fn name(&self) -> String {
         self.shared.address.name().to_owned()
@@ -78,7 +82,7 @@ impl Maintained for PostgresStore {
     fn snapshot(&self) -> StoreFuture<'_, PostgresConnection> {
         Box::pin(async move {
             let pooled = pool::get(&self.shared.pool).await.map_err(|failure| self.told(failure))?;
-            PostgresConnection::begin(pooled, READ).await.map_err(|failure| self.told(failure))
+            PostgresConnection::begin(pooled, SNAPSHOT).await.map_err(|failure| self.told(failure))
         })
     }
 

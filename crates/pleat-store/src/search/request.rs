@@ -105,15 +105,16 @@ impl SearchField {
     }
 }
 
-/// A place in the hits of a search: behind those of a page. It is only good for the same query, filter and order.
+/// A place in the hits of a search: behind those of a page. It is only good for the same query, filter and order. A text
+/// that changes between two pages may be found on both, never on none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SearchCursor(pub(crate) Place);
 
 /// How far the pages before went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Through so many of the texts that wait for the index.
-    Waiting(usize),
+    /// Through the texts that wait for the index, down to this one.
+    Waiting { message: i64, part: i64 },
     /// Through the index, newest first, down to this chunk.
     Newest { at: i64, key: i64 },
     /// Through so many chunks of the index, best first.

@@ -9,7 +9,7 @@ use blob::Hash;
 use pleat_transcript::call::{Call, CallState, Lines};
 use pleat_transcript::change::{CallUpdate, ChangeError, append_to_terminal};
 use pleat_transcript::ids::{AgentCallId, CallId};
-use pleat_transcript::preview::{preview_input, preview_output};
+use pleat_transcript::preview::{LARGE_VALUE_BYTES, preview_input, preview_output};
 use serde_json::Value;
 
 /// The columns that [`from_light_columns`] reads, in its order.
@@ -450,6 +450,24 @@ pub(crate) async fn read<S: Sql>(sql: &S, session: &SessionRow, id: &CallId) -> 
     let values = FullValues::from_row(&mut row)?;
     let appended = piece::read(sql, key).await?;
     from_row(&mut row, values, &appended).map(Some)
+}
+
+/// Makes blobs of the large values that an older Pleat kept in the rows.
+pub(crate) async fn move_large_values<S: Sql>(sql: &S, session: &SessionRow) -> Result<(), Failure> {
+    let statement = "SELECT key, input, output FROM call WHERE session = $1 AND input_blob IS NULL \
+         AND output_blob IS NULL AND (octet_length(input) > $2 OR octet_length(output) > $2)";
+    let large = i64::try_from(LARGE_VALUE_BYTES).unwrap_or(i64::MAX);
+    for mut row in sql.query(statement, values![session.key, large]).await? {
+        let key = row.integer()?;
+        let input = StoredValue::of_input(row.json()?.as_ref())?;
+        let output = StoredValue::of_output(&row.array()?)?;
+        input.keep(sql).await?;
+        output.keep(sql).await?;
+        let statement = "UPDATE call SET input = $1, input_blob = $2, output = $3, output_blob = $4 WHERE key = $5";
+        let (request, result) = (input.blob.as_deref(), output.blob.as_deref());
+        sql.post(statement, owned_values![&input.column, request, &output.column, result, key]).await?;
+    }
+    Ok(())
 }
 
 /// The calls that a person is asked about now, without their large values.

@@ -15,6 +15,23 @@ use pleat_transcript::ids::{MessageId, SessionId};
 use pleat_transcript::message::{Body, Message, Part};
 use pleat_transcript::session::Millis;
 
+/// Who commits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Committer<'a> {
+    pub(crate) server: &'a str,
+    /// It claimed the session, so it writes only while that is its own: not after others had it.
+    pub(crate) must_own: bool,
+}
+
+impl Committer<'_> {
+    fn may_write(self, session: &SessionRow) -> bool {
+        match session.owner.as_deref() {
+            Some(owner) => owner == self.server,
+            None => !self.must_own,
+        }
+    }
+}
+
 /// What a change set did so far.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
@@ -45,13 +62,13 @@ impl Progress {
 /// something, as one revision. `None`: nothing altered.
 pub(crate) async fn commit<S: Sql>(
     sql: &S,
-    server: &str,
+    committer: Committer<'_>,
     id: &SessionId,
     changes: &[Change],
     at: Millis,
 ) -> Result<(Revision, bool), Failure> {
     let session = session::lock(sql, id).await?;
-    if session.owner.as_deref().is_some_and(|owner| owner != server) {
+    if !committer.may_write(&session) {
         return Err(StoreError::OwnedElsewhere(id.clone()).into());
     }
     apply_all(sql, &session, changes, at).await
@@ -78,8 +95,7 @@ pub(crate) async fn apply_all<S: Sql>(
     if progress.words {
         words::refresh(sql, session).await?;
     }
-    let unindexed =
-        search_index::keep_up(sql, session, session.unindexed + progress.unindexed, progress.rests, at).await?;
+    let unindexed = search_index::keep_up(sql, session, session.unindexed + progress.unindexed, progress.rests).await?;
     let revision = session::bump(sql, session, at, unindexed).await?;
     Ok((revision, true))
 }
@@ -94,7 +110,7 @@ pub(crate) async fn import<S: Sql>(sql: &S, document: &Document, at: Millis) -> 
     }
     outline::rebuild(sql, &session, document).await?;
     words::refresh(sql, &session).await?;
-    search_index::index_all(sql, &session, at).await?;
+    search_index::index_all(sql, &session).await?;
     Ok(session.revision)
 }
 

@@ -1,9 +1,9 @@
-//! What is derived from messages: the outline and the full-text index. A session that an older Pleat stored, or whose
+//! What is derived from messages: the outline, the full-text index, and which values are blobs. A session that an older Pleat stored, or whose
 //! derived data are of an older version, has them made anew when the store is opened.
 
 use super::session::{self, SessionRow};
 use super::sql::{Row, Sql, owned_values, values};
-use super::{change, outline, search_index};
+use super::{call, change, outline, part, search_index};
 use crate::failure::Failure;
 use pleat_transcript::ids::SessionId;
 
@@ -20,10 +20,12 @@ pub(crate) async fn outdated<S: Sql>(sql: &S, limit: i64) -> Result<Vec<SessionI
 /// Makes what is derived of a session anew.
 pub(crate) async fn rebuild<S: Sql>(sql: &S, id: &SessionId) -> Result<(), Failure> {
     let session = session::lock(sql, id).await?;
+    call::move_large_values(sql, &session).await?;
+    part::move_large_media(sql, &session).await?;
     let document = change::read(sql, &session).await?;
     outline::rebuild(sql, &session, &document).await?;
     mark_all(sql, &session).await?;
-    search_index::index_all(sql, &session, document.session.created_at.unwrap_or_default()).await?;
+    search_index::index_all(sql, &session).await?;
     sql.post("UPDATE session SET derived = $1 WHERE key = $2", owned_values![VERSION, session.key]).await
 }
 

@@ -89,6 +89,8 @@ struct Neighbour {
     key: i64,
     makes: Makes,
     turn: Option<String>,
+    /// A plan without stream that is text: it may stand for copies before it.
+    is_text_plan: bool,
 }
 
 /// Keeps the outline up through one change set.
@@ -227,6 +229,11 @@ impl Upkeep {
     async fn breaks_run_after<S: Sql>(&mut self, sql: &S, session: &SessionRow, ordinal: i64) -> Result<(), Failure> {
         match after(sql, session, ordinal).await? {
             Some(next) if next.makes == Makes::Round => set_makes(sql, next.key, Makes::Round, true).await,
+            // Copies that it stands for may be shown again: something stands between now.
+            Some(next) if next.is_text_plan => {
+                self.rebuild = true;
+                Ok(())
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -241,6 +248,10 @@ impl Upkeep {
         match after(sql, session, ordinal).await? {
             Some(next) if next.makes == Makes::Round => {
                 set_makes(sql, next.key, Makes::Round, next.turn.as_deref() != turn).await
+            }
+            Some(next) if next.is_text_plan => {
+                self.rebuild = true;
+                Ok(())
             }
             Some(_) | None => Ok(()),
         }
@@ -345,13 +356,13 @@ async fn is_waited_for<S: Sql>(sql: &S, session: &SessionRow, id: &CallId) -> Re
 }
 
 async fn before<S: Sql>(sql: &S, session: &SessionRow, ordinal: i64) -> Result<Option<Neighbour>, Failure> {
-    let statement = "SELECT key, makes, turn FROM message WHERE session = $1 AND ordinal < $2 AND makes <> 0 \
+    let statement = "SELECT key, makes, turn, role = 'plan' AND call IS NULL AND text IS NOT NULL FROM message WHERE session = $1 AND ordinal < $2 AND makes <> 0 \
          ORDER BY ordinal DESC LIMIT 1";
     neighbour(sql, session, statement, ordinal).await
 }
 
 async fn after<S: Sql>(sql: &S, session: &SessionRow, ordinal: i64) -> Result<Option<Neighbour>, Failure> {
-    let statement = "SELECT key, makes, turn FROM message WHERE session = $1 AND ordinal > $2 AND makes <> 0 \
+    let statement = "SELECT key, makes, turn, role = 'plan' AND call IS NULL AND text IS NOT NULL FROM message WHERE session = $1 AND ordinal > $2 AND makes <> 0 \
          ORDER BY ordinal LIMIT 1";
     neighbour(sql, session, statement, ordinal).await
 }
@@ -365,7 +376,12 @@ async fn neighbour<S: Sql>(
     let Some(mut row) = sql.query(statement, values![session.key, ordinal]).await?.into_iter().next() else {
         return Ok(None);
     };
-    Ok(Some(Neighbour { key: row.integer()?, makes: Makes::from_number(row.integer()?), turn: row.optional_text()? }))
+    Ok(Some(Neighbour {
+        key: row.integer()?,
+        makes: Makes::from_number(row.integer()?),
+        turn: row.optional_text()?,
+        is_text_plan: row.boolean()?,
+    }))
 }
 
 async fn set_makes<S: Sql>(sql: &S, key: i64, makes: Makes, starts_run: bool) -> Result<(), Failure> {

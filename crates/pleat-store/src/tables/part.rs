@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use pleat_transcript::document::PartType;
 use pleat_transcript::ids::MessageId;
 use pleat_transcript::message::{Media, Part, TextPart};
+use pleat_transcript::preview::LARGE_VALUE_BYTES;
 
 /// A part, and the key of its message.
 pub(crate) struct PartOfMessage {
@@ -124,15 +125,13 @@ pub(crate) async fn find_text<S: Sql>(
 
 /// Appends to thinking or text.
 pub(crate) async fn append_text<S: Sql>(sql: &S, part: &TextRow, text: &str) -> Result<(), Failure> {
-    if part.bytes >= piece::FULL_BYTES {
-        piece::append(sql, part.key, text).await?;
-        return if part.unindexed { Ok(()) } else { mark_unindexed(sql, part.key).await };
+    // The part itself is full before there are pieces.
+    let (own, rest) = if part.bytes >= piece::FULL_BYTES { ("", text) } else { piece::split(text) };
+    if !own.is_empty() {
+        sql.post("UPDATE part SET text = text || $1 WHERE key = $2", owned_values![own, part.key]).await?;
     }
-    if part.unindexed {
-        return sql.post("UPDATE part SET text = text || $1 WHERE key = $2", owned_values![text, part.key]).await;
-    }
-    let statement = "UPDATE part SET text = text || $1, unindexed = $2 WHERE key = $3";
-    sql.post(statement, owned_values![text, true, part.key]).await
+    piece::append(sql, part.key, rest).await?;
+    if part.unindexed { Ok(()) } else { mark_unindexed(sql, part.key).await }
 }
 
 /// Makes a part wait for the full-text index.
@@ -170,6 +169,20 @@ pub(crate) async fn media<S: Sql>(
         Part::Media(media) => Ok(Some(media)),
         Part::Text(_) | Part::Thinking(_) | Part::Call(_) => Ok(None),
     }
+}
+
+/// Makes blobs of the large media that an older Pleat kept in the rows.
+pub(crate) async fn move_large_media<S: Sql>(sql: &S, session: &SessionRow) -> Result<(), Failure> {
+    let statement = "SELECT part.key, part.text FROM message JOIN part ON part.message = message.key \
+         WHERE message.session = $1 AND part.type IN ('image', 'audio', 'resource') AND octet_length(part.text) > $2";
+    let large = i64::try_from(LARGE_VALUE_BYTES).unwrap_or(i64::MAX);
+    for mut row in sql.query(statement, values![session.key, large]).await? {
+        let (key, data) = (row.integer()?, row.text()?);
+        let hash = blob::hash(&data);
+        blob::add(sql, &hash, &data).await?;
+        sql.post("UPDATE part SET text = NULL, blob = $1 WHERE key = $2", owned_values![hash, key]).await?;
+    }
+    Ok(())
 }
 
 /// How much of large values is read.

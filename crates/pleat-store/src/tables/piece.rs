@@ -6,8 +6,18 @@ use crate::failure::Failure;
 /// A text or a piece is not written again once it has this many bytes.
 pub(crate) const FULL_BYTES: i64 = 32 * 1024;
 
-/// Appends to the last piece of a part, or begins a new one where that is full.
+/// Appends to the last piece of a part, or begins new ones where that is full.
 pub(crate) async fn append<S: Sql>(sql: &S, part: i64, text: &str) -> Result<(), Failure> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (piece, after) = split(rest);
+        append_piece(sql, part, piece).await?;
+        rest = after;
+    }
+    Ok(())
+}
+
+async fn append_piece<S: Sql>(sql: &S, part: i64, text: &str) -> Result<(), Failure> {
     let statement = "UPDATE piece SET text = text || $1 WHERE part = $2 AND octet_length(text) < $3 \
          AND seq = (SELECT max(seq) FROM piece WHERE part = $2)";
     if sql.execute(statement, values![text, part, FULL_BYTES]).await? == 0 {
@@ -16,6 +26,14 @@ pub(crate) async fn append<S: Sql>(sql: &S, part: i64, text: &str) -> Result<(),
         sql.post(statement, owned_values![part, text]).await?;
     }
     Ok(())
+}
+
+/// At most so many bytes are appended to a text or a piece at once; it is full then, wherever the last character ends.
+const MOST_APPENDED: usize = 32 * 1024 + 4;
+
+/// What is appended at once, and what follows in a new piece.
+pub(crate) fn split(text: &str) -> (&str, &str) {
+    text.split_at(text.floor_char_boundary(MOST_APPENDED))
 }
 
 /// All that was appended to a part since it was stored whole.

@@ -11,10 +11,12 @@ use crate::search::{
 };
 use pleat_transcript::call::{CallState, ToolKind};
 use pleat_transcript::ids::{CallId, MessageId, SessionId};
-use std::collections::HashSet;
 
 /// How many characters of a text are shown with a hit.
 const SNIPPET_CHARACTERS: usize = 180;
+
+/// So many texts are read for a page at most: one that finds little has fewer hits, and the next goes on.
+const MOST_EXAMINED: usize = 5_000;
 
 /// So many chunks are read at once, at first; each time more.
 const FIRST_BATCH: i64 = 64;
@@ -101,13 +103,13 @@ pub(crate) async fn find<S: Sql>(sql: &S, request: &SearchRequest) -> Result<Sea
     let limit = request.limit.max(1);
     let mut page = SearchPage { hits: Vec::new(), next: None };
     let place = request.after.map(|SearchCursor(place)| place);
-    let passed = match place {
-        None => Some(0),
-        Some(Place::Waiting(passed)) => Some(passed),
+    let below = match place {
+        None => Some((i64::MAX, i64::MAX)),
+        Some(Place::Waiting { message, part }) => Some((message, part)),
         Some(Place::Newest { .. } | Place::Best(_)) => None,
     };
-    if let Some(passed) = passed {
-        page.next = find_waiting(sql, request, passed, limit, &mut page.hits).await?;
+    if let Some(below) = below {
+        page.next = find_waiting(sql, request, below, limit, &mut page.hits).await?;
         if page.next.is_some() {
             return Ok(page);
         }
@@ -115,8 +117,8 @@ pub(crate) async fn find<S: Sql>(sql: &S, request: &SearchRequest) -> Result<Sea
     let from_start = (i64::MAX, i64::MAX);
     let below = match (request.order, place) {
         (SearchOrder::Best, Some(Place::Best(passed))) => return best(sql, request, passed, limit, page).await,
-        (SearchOrder::Best, None | Some(Place::Waiting(_))) => return best(sql, request, 0, limit, page).await,
-        (SearchOrder::Newest, None | Some(Place::Waiting(_) | Place::Best(_))) => from_start,
+        (SearchOrder::Best, None | Some(Place::Waiting { .. })) => return best(sql, request, 0, limit, page).await,
+        (SearchOrder::Newest, None | Some(Place::Waiting { .. } | Place::Best(_))) => from_start,
         // In an order that cannot be best: the query has nothing to rank.
         (SearchOrder::Newest | SearchOrder::Best, Some(Place::Newest { at, key })) => (at, key),
     };
@@ -128,7 +130,7 @@ pub(crate) async fn find<S: Sql>(sql: &S, request: &SearchRequest) -> Result<Sea
 async fn find_waiting<S: Sql>(
     sql: &S,
     request: &SearchRequest,
-    passed: usize,
+    below: (i64, i64),
     limit: usize,
     hits: &mut Vec<SearchHit>,
 ) -> Result<Option<SearchCursor>, Failure> {
@@ -136,7 +138,7 @@ async fn find_waiting<S: Sql>(
         "SELECT message.key, message.key, nullif(message.key, message.key), message.key, \
          nullif(message.key, message.key), message.unindexed, session.id, session.title, session.agent, session.root, message.id, message.created_at, \
          call.id FROM message JOIN session ON session.key = message.session LEFT JOIN call ON call.key = nullif(message.key, message.key) \
-         WHERE message.unindexed AND coalesce(message.created_at, 0) >= $1 AND coalesce(message.created_at, 0) < $2 AND ",
+         WHERE message.unindexed AND coalesce(message.created_at, session.created_at, 0) >= $1 AND coalesce(message.created_at, session.created_at, 0) < $2 AND ",
         filtered!()
     );
     let parts = concat!(
@@ -144,19 +146,24 @@ async fn find_waiting<S: Sql>(
         candidate_columns!(),
         " FROM part CROSS JOIN message JOIN session ON session.key = message.session \
          LEFT JOIN call ON call.key = part.key WHERE part.unindexed AND message.key = part.message \
-         AND coalesce(message.created_at, 0) >= $1 AND coalesce(message.created_at, 0) < $2 AND ",
+         AND coalesce(message.created_at, session.created_at, 0) >= $1 AND coalesce(message.created_at, session.created_at, 0) < $2 AND ",
         filtered!()
     );
     let values = filter_values(&request.filter, 1000);
     let mut rows = sql.query(messages, &values).await?;
     rows.extend(sql.query(parts, &values).await?);
     let mut waiting = rows.into_iter().map(Candidate::from_row).collect::<Result<Vec<_>, _>>()?;
-    waiting.sort_by_key(|candidate| std::cmp::Reverse((candidate.message, candidate.part)));
+    // A message's own text stands behind its parts here.
+    let place = |candidate: &Candidate| (candidate.message, candidate.part.unwrap_or_default());
+    waiting.sort_by_key(|candidate| std::cmp::Reverse(place(candidate)));
     let bits = SearchField::bits(&request.filter.fields);
-    for (number, candidate) in waiting.iter().enumerate().skip(passed) {
+    let mut last = below;
+    for candidate in waiting.iter().filter(|candidate| place(candidate) < below) {
         if hits.len() >= limit {
-            return Ok(Some(SearchCursor(Place::Waiting(number))));
+            let (message, part) = last;
+            return Ok(Some(SearchCursor(Place::Waiting { message, part })));
         }
+        last = place(candidate);
         let texts = candidate.texts(sql).await?;
         let texts = texts.iter().filter(|text| text.field.bit() & bits != 0);
         hits.extend(texts.filter_map(|text| candidate.hit(text, request)));
@@ -273,26 +280,36 @@ const BEST_TSVECTOR: &str = concat!(
 struct Hits<'h> {
     request: &'h SearchRequest,
     expression: Option<String>,
-    seen: HashSet<(i64, Option<i64>, Option<SearchField>)>,
+    /// What waits for the index was looked through for this page already.
+    waiting_was_looked_through: bool,
+    /// How many texts were read.
+    examined: usize,
     found: &'h mut Vec<SearchHit>,
 }
 
 impl<'h> Hits<'h> {
     fn new<S: Sql>(sql: &S, request: &'h SearchRequest, hits: &'h mut Vec<SearchHit>) -> Self {
+        let after = request.after.map(|SearchCursor(place)| place);
+        let waiting_was_looked_through = matches!(after, None | Some(Place::Waiting { .. }));
         let expression = expression(request.query.phrases(), sql.full_text());
-        Self { request, expression, seen: HashSet::new(), found: hits }
+        Self { request, expression, waiting_was_looked_through, examined: 0, found: hits }
     }
 
     async fn take<S: Sql>(&mut self, sql: &S, candidate: &Candidate) -> Result<(), Failure> {
-        // What waits for the index was looked through already.
-        let is_new = self.seen.insert((candidate.message, candidate.part, candidate.field));
-        if candidate.unindexed || !is_new || self.has_newer_chunk(sql, candidate).await? {
+        let was_looked_through = candidate.unindexed && self.waiting_was_looked_through;
+        if was_looked_through || self.has_newer_chunk(sql, candidate).await? {
             return Ok(());
         }
+        self.examined += 1;
         let texts = candidate.texts(sql).await?;
         let text = texts.iter().find(|text| Some(text.field) == candidate.field);
         self.found.extend(text.and_then(|text| candidate.hit(text, self.request)));
         Ok(())
+    }
+
+    /// The page is full, or so much was read for it that the next one goes on.
+    fn is_enough(&self, limit: usize) -> bool {
+        self.found.len() >= limit || self.examined >= MOST_EXAMINED
     }
 
     async fn has_newer_chunk<S: Sql>(&self, sql: &S, candidate: &Candidate) -> Result<bool, Failure> {
@@ -356,7 +373,7 @@ async fn newest<S: Sql>(
         let rows = sql.query(statement, &values).await?;
         let is_last = i64::try_from(rows.len()).unwrap_or(i64::MAX) < batch;
         for row in rows {
-            if hits.found.len() >= limit {
+            if hits.is_enough(limit) {
                 return Ok(Some(SearchCursor(Place::Newest { at: below.0, key: below.1 })));
             }
             let candidate = Candidate::from_row(row)?;
@@ -395,7 +412,7 @@ async fn best<S: Sql>(
         let rows = sql.query(statement, &values).await?;
         let is_last = i64::try_from(rows.len()).unwrap_or(i64::MAX) < batch;
         for mut row in rows {
-            if hits.found.len() >= limit {
+            if hits.is_enough(limit) {
                 page.next = Some(SearchCursor(Place::Best(passed)));
                 return Ok(page);
             }

@@ -9,7 +9,6 @@ use super::session::SessionRow;
 use super::sql::{FullText, Row, Sql, owned_values, values};
 use crate::failure::Failure;
 use crate::search::{Chunk, chunks};
-use pleat_transcript::session::Millis;
 
 /// So many marks of a session are indexed together.
 const GATHERED: i64 = 64;
@@ -30,41 +29,35 @@ enum Which {
 }
 
 /// Indexes what is marked where enough has gathered, or the session `rests`. Tells about how much stays marked.
-pub(super) async fn keep_up<S: Sql>(
-    sql: &S,
-    session: &SessionRow,
-    marked: i64,
-    rests: bool,
-    at: Millis,
-) -> Result<i64, Failure> {
+pub(super) async fn keep_up<S: Sql>(sql: &S, session: &SessionRow, marked: i64, rests: bool) -> Result<i64, Failure> {
     if rests && marked > 0 {
-        index_marked(sql, session, Which::Everything, at).await?;
+        index_marked(sql, session, Which::Everything).await?;
         return Ok(0);
     }
     if marked < GATHERED {
         return Ok(marked);
     }
-    let left = index_marked(sql, session, Which::Finished, at).await?;
+    let left = index_marked(sql, session, Which::Finished).await?;
     // What stays does not count again until as much has gathered once more.
     Ok(left.min(GATHERED / 2))
 }
 
 /// Indexes all that is marked.
-pub(crate) async fn index_all<S: Sql>(sql: &S, session: &SessionRow, at: Millis) -> Result<(), Failure> {
-    index_marked(sql, session, Which::Everything, at).await.map(drop)
+pub(crate) async fn index_all<S: Sql>(sql: &S, session: &SessionRow) -> Result<(), Failure> {
+    index_marked(sql, session, Which::Everything).await.map(drop)
 }
 
 /// A message or part that is marked.
 struct Marked {
     message: i64,
     part: Option<i64>,
-    at: Option<Millis>,
+    at: Option<i64>,
     kind: Option<String>,
     grows: bool,
 }
 
 /// Indexes marked texts; tells how many stay marked.
-async fn index_marked<S: Sql>(sql: &S, session: &SessionRow, which: Which, at: Millis) -> Result<i64, Failure> {
+async fn index_marked<S: Sql>(sql: &S, session: &SessionRow, which: Which) -> Result<i64, Failure> {
     let mut left = 0;
     let mut keys = Keys::default();
     for marked in marked(sql, session).await? {
@@ -74,7 +67,7 @@ async fn index_marked<S: Sql>(sql: &S, session: &SessionRow, which: Which, at: M
         }
         forget(sql, &marked).await?;
         for text in texts(sql, &marked).await? {
-            add(sql, session, &marked, &text, at, &mut keys).await?;
+            add(sql, session, &marked, &text, &mut keys).await?;
         }
         unmark(sql, &marked).await?;
     }
@@ -82,14 +75,16 @@ async fn index_marked<S: Sql>(sql: &S, session: &SessionRow, which: Which, at: M
 }
 
 async fn marked<S: Sql>(sql: &S, session: &SessionRow) -> Result<Vec<Marked>, Failure> {
-    let messages = "SELECT key, created_at, role = 'plan' FROM message WHERE session = $1 AND unindexed";
+    let messages = "SELECT key, coalesce(created_at, (SELECT created_at FROM session WHERE session.key = $1)), \
+         role = 'plan' FROM message WHERE session = $1 AND unindexed";
     let mut found = Vec::new();
     for mut row in sql.query(messages, values![session.key]).await? {
         let (message, at, grows) = (row.integer()?, row.optional_integer()?, row.boolean()?);
         found.push(Marked { message, part: None, at, kind: None, grows });
     }
     // The order is forced: few parts of all sessions are marked, a session may have many messages.
-    let parts = "SELECT message.key, message.created_at, part.key, call.kind, \
+    let parts = "SELECT message.key, coalesce(message.created_at, (SELECT created_at FROM session WHERE session.key = $1)), \
+         part.key, call.kind, \
          coalesce(call.state IN ('pending', 'awaiting_permission', 'running'), \
          message.state = 'streaming' AND part.place = (SELECT max(last.place) FROM part AS last \
          WHERE last.message = part.message), message.key IS NULL) \
@@ -141,11 +136,10 @@ async fn add<S: Sql>(
     session: &SessionRow,
     marked: &Marked,
     text: &SearchedText,
-    at: Millis,
     keys: &mut Keys,
 ) -> Result<(), Failure> {
     let chunks = chunks(&text.text);
-    let seconds = marked.at.unwrap_or(at).div_euclid(1000);
+    let seconds = marked.at.unwrap_or_default().div_euclid(1000);
     let is_long = chunks.len() > 1;
     let row = [session.key, marked.message];
     for chunk in &chunks {

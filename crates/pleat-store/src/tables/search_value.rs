@@ -45,33 +45,29 @@ fn plan_text(content: PlanContent) -> String {
 /// The texts of a part: of a call its title, request and result.
 pub(super) async fn of_part<S: Sql>(sql: &S, key: i64) -> Result<Vec<SearchedText>, Failure> {
     let statement = concat!(
-        "SELECT part.type, part.text, call.title, ",
+        "SELECT part.type, part.text, EXISTS (SELECT 1 FROM piece WHERE piece.part = part.key), call.title, ",
         call::full_values!(),
-        ", call.terminal, call.input, call.output FROM part LEFT JOIN call ON call.key = part.key \
+        ", call.input, call.output FROM part LEFT JOIN call ON call.key = part.key \
          LEFT JOIN blob AS request ON request.hash = call.input_blob \
          LEFT JOIN blob AS result ON result.hash = call.output_blob WHERE part.key = $1"
     );
     let Some(mut row) = sql.query(statement, values![key]).await?.into_iter().next() else { return Ok(Vec::new()) };
     let part_type = row.word(&PartType::WORDS)?;
     let text = row.optional_text()?.unwrap_or_default();
+    let has_pieces = row.boolean()?;
     let field = match part_type {
         PartType::Text => SearchField::Reply,
         PartType::Thinking => SearchField::Thinking,
-        PartType::Call => return of_call(sql, key, &mut row).await,
+        PartType::Call => return of_call(sql, key, has_pieces, &mut row).await,
         PartType::Media(_) => return Ok(Vec::new()),
     };
-    let text = if text.len() < usize::try_from(piece::FULL_BYTES).unwrap_or(usize::MAX) {
-        text
-    } else {
-        text + &piece::read(sql, key).await?
-    };
+    let text = if has_pieces { text + &piece::read(sql, key).await? } else { text };
     Ok(vec![SearchedText { field, text }])
 }
 
-async fn of_call<S: Sql>(sql: &S, key: i64, row: &mut Row) -> Result<Vec<SearchedText>, Failure> {
+async fn of_call<S: Sql>(sql: &S, key: i64, has_pieces: bool, row: &mut Row) -> Result<Vec<SearchedText>, Failure> {
     let title = row.optional_text()?;
     let (large_input, large_output) = (row.optional_bytes()?, row.optional_bytes()?);
-    let has_terminal = row.boolean()?;
     let (input, output) = (row.json()?, row.array()?);
     let input = match large_input {
         Some(content) => Some(serde_json::from_str(&blob::value(&content)?)?),
@@ -81,7 +77,7 @@ async fn of_call<S: Sql>(sql: &S, key: i64, row: &mut Row) -> Result<Vec<Searche
         Some(content) => serde_json::from_str(&blob::value(&content)?)?,
         None => output,
     };
-    if has_terminal {
+    if has_pieces {
         append_to_terminal(&mut output, &piece::read(sql, key).await?);
     }
     let mut texts = Vec::new();

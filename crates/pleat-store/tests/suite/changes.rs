@@ -7,7 +7,7 @@ use pleat_transcript::call::{Call, CallState, Lines, PermissionState};
 use pleat_transcript::change::{CallUpdate, Change, ChangeError, MessageUpdate, SessionUpdate, TurnUpdate};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::ids::MessageId;
-use pleat_transcript::message::{MediaKind, Part, PlanContent, RoundState};
+use pleat_transcript::message::{Body, MediaKind, Part, Plan, PlanContent, RoundState};
 use pleat_transcript::session::{ContextGauge, Session, TurnState};
 use serde_json::json;
 
@@ -273,4 +273,28 @@ pub(crate) async fn questions_are_told_with_any_window(store: &dyn Store) {
     let answered = Some(permission("p1", PermissionState::Answered));
     twin.commit(vec![update_call("c1", CallUpdate { permission: answered, ..CallUpdate::default() })]).await;
     assert_eq!(asked(Window::Latest).await, [""; 0]);
+}
+
+/// Something stands between two copies of a plan later than the second of them.
+pub(crate) async fn copies_of_a_plan_come_back(store: &dyn Store) {
+    let mut twin = Twin::create(store, sample::session(session_id("s"))).await;
+    let copy = |id: &str, text: &str| {
+        let plan = Plan { stream: None, content: PlanContent::Text(text.to_owned()) };
+        insert(message(id, Body::Plan(plan)))
+    };
+    twin.commit(vec![copy("a", "A"), insert(message("blank", round(vec![text(" ")]))), copy("ab", "AB")]).await;
+    for _ in 0..4 {
+        // Each compares some of the windows.
+        twin.commit(vec![append_text("blank", 0, "hi")]).await;
+    }
+}
+
+/// An append of any size is whole, in pieces of bounded size.
+pub(crate) async fn huge_appends_come_back(store: &dyn Store) {
+    let mut twin = sample_twin(store, "s").await;
+    let huge = "é\u{0}x".repeat(70_000);
+    for _ in 0..2 {
+        twin.commit(vec![append_text("round", 1, &huge), append_output("c1", &huge)]).await;
+        twin.commit(vec![append_text("round", 1, "more"), append_output("c1", "more")]).await;
+    }
 }

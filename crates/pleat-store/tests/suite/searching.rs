@@ -196,6 +196,17 @@ async fn every_page(store: &dyn Store, mut request: SearchRequest) -> Vec<String
     }
 }
 
+/// A text is found once, also where its first words match better than its last.
+pub(crate) async fn searches_find_long_texts_wherever_they_match_best(store: &dyn Store) {
+    let mut twin = twin(store, "s").await;
+    let filler = "filler words that say nothing ".repeat(250);
+    twin.commit(vec![said("long", &format!("{} {filler} needle", "needle ".repeat(5))), rest()]).await;
+    for order in [SearchOrder::Newest, SearchOrder::Best] {
+        let found = every_page(store, SearchRequest { order, limit: 10, ..request("needle") }).await;
+        assert_eq!(found, ["long"], "{order:?}");
+    }
+}
+
 /// Pages that are read one after the other hold every hit once, whatever waits for the index.
 pub(crate) async fn searches_are_paged(store: &dyn Store) {
     let mut twin = twin(store, "s").await;
