@@ -131,12 +131,12 @@ impl Shared {
             let pooled = pool::get(&self.pool).await.map_err(told)?;
             let connection = PostgresConnection::begin(pooled, begin).await.map_err(told)?;
             let outcome = match work(&connection).await {
-                Ok(done) => connection.end("COMMIT").await.map(|()| done),
+                Ok(done) => connection.commit().await.map(|()| done),
                 Err(failure) => Err(failure),
             };
             match outcome {
                 Ok(done) => {
-                    drop(connection);
+                    connection.give_back();
                     self.signal(done.signal);
                     return Ok(done.answer);
                 }

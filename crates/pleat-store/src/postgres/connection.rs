@@ -1,7 +1,7 @@
 //! A connection to the server, as the tables ask it.
 
 use super::nul;
-use super::pool::Pooled;
+use super::pool::{Pooled, PreparedClient};
 use crate::failure::Failure;
 use crate::tables::sql::{Cell, FullText, Row, Sql, Value};
 use futures::future::{join, join_all};
@@ -16,7 +16,8 @@ const MAX_POSTED: usize = 24;
 
 /// A connection inside a transaction. Statements that are posted are sent with the next that is asked, in one go.
 pub(crate) struct PostgresConnection {
-    pooled: Pooled,
+    /// Back in the pool once the transaction has ended in order: one that was left open is nobody's.
+    pooled: Option<Pooled>,
     posted: Mutex<Vec<Posted>>,
 }
 
@@ -28,24 +29,33 @@ struct Posted {
 impl PostgresConnection {
     /// Begins a transaction; `begin` goes out with the first statement.
     pub(super) async fn begin(pooled: Pooled, begin: &'static [&'static str]) -> Result<Self, Failure> {
-        let connection = Self { pooled, posted: Mutex::default() };
+        let connection = Self { pooled: Some(pooled), posted: Mutex::default() };
         for statement in begin {
             connection.post(statement, Vec::new()).await?;
         }
         Ok(connection)
     }
 
-    /// Ends the transaction, with all that is still to be sent.
-    pub(super) async fn end(&self, statement: &'static str) -> Result<(), Failure> {
-        self.execute(statement, &[]).await.map(drop)
+    /// Commits, with all that is still to be sent.
+    pub(super) async fn commit(&self) -> Result<(), Failure> {
+        self.execute("COMMIT", &[]).await.map(drop)
+    }
+
+    /// Puts the connection back, its transaction being over.
+    pub(super) fn give_back(mut self) {
+        drop(self.pooled.take());
     }
 
     /// Gives up the transaction; a connection that cannot do that is not used again.
     pub(super) async fn roll_back(self) {
         self.take_posted();
-        if self.execute("ROLLBACK", &[]).await.is_err() {
-            drop(Pooled::take(self.pooled));
+        if self.execute("ROLLBACK", &[]).await.is_ok() {
+            self.give_back();
         }
+    }
+
+    fn client(&self) -> Result<&PreparedClient, Failure> {
+        self.pooled.as_deref().ok_or_else(|| Failure::Unreachable("the connection was put back".to_owned()))
     }
 
     /// What is still to be sent.
@@ -55,7 +65,7 @@ impl PostgresConnection {
 
     async fn prepare(&self, statement: &'static str, values: &[Value<'_>]) -> Result<Statement, Failure> {
         let types: Vec<Type> = values.iter().map(type_of).collect();
-        Ok(self.pooled.prepare(statement, &types).await?)
+        Ok(self.client()?.prepare(statement, &types).await?)
     }
 
     /// Sends what was posted together with one more request; the first error is everyone's.
@@ -67,7 +77,7 @@ impl PostgresConnection {
         if posted.is_empty() {
             return Ok(request.await?);
         }
-        let client = self.pooled.client();
+        let client = self.client()?.client();
         let values: Vec<Vec<&(dyn ToSql + Sync)>> = posted.iter().map(|posted| references(&posted.values)).collect();
         let sent = posted.iter().zip(&values).map(|(posted, values)| client.execute(&posted.statement, values));
         // Joined futures are first polled, and so sent, in their order.
@@ -76,6 +86,14 @@ impl PostgresConnection {
             outcome?;
         }
         Ok(requested?)
+    }
+}
+
+impl Drop for PostgresConnection {
+    fn drop(&mut self) {
+        if let Some(pooled) = self.pooled.take() {
+            drop(Pooled::take(pooled));
+        }
     }
 }
 
@@ -141,14 +159,14 @@ impl Sql for PostgresConnection {
     async fn query(&self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, Failure> {
         let prepared = self.prepare(statement, values).await?;
         let references = references(values);
-        let rows = self.send(self.pooled.client().query(&prepared, &references)).await?;
+        let rows = self.send(self.client()?.client().query(&prepared, &references)).await?;
         rows.iter().map(cells).collect()
     }
 
     async fn execute(&self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, Failure> {
         let prepared = self.prepare(statement, values).await?;
         let references = references(values);
-        self.send(self.pooled.client().execute(&prepared, &references)).await
+        self.send(self.client()?.client().execute(&prepared, &references)).await
     }
 
     async fn post(&self, statement: &'static str, values: Vec<Value<'static>>) -> Result<(), Failure> {
