@@ -11,7 +11,6 @@ use crate::database::{Done, Work};
 use crate::failure::Failure;
 use crate::signal::Signalling;
 use crate::{Durability, LONGEST_WAIT, StoreError};
-use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -37,13 +36,12 @@ pub(super) struct Task<W, R> {
     work: W,
     done: Option<Done<R>>,
     reply: oneshot::Sender<Result<R, StoreError>>,
-    answers: PhantomData<R>,
 }
 
 impl<W, R> Task<W, R> {
     pub(super) fn new(durability: Durability, work: W) -> (Self, oneshot::Receiver<Result<R, StoreError>>) {
         let (reply, answer) = oneshot::channel();
-        (Self { durability, work, done: None, reply, answers: PhantomData }, answer)
+        (Self { durability, work, done: None, reply }, answer)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rows of calls: what was asked of a tool, and what came of it.
 
 use super::session::{SessionRow, does_not_fit, id_taken};
-use super::sql::{Row, Sql, array_text, json_text, object_text, owned_values, values};
+use super::sql::{Row, Sql, Value as SqlValue, array_text, json_text, object_text, owned_values, values};
 use super::{blob, part, permission, piece};
 use crate::IdKind;
 use crate::failure::Failure;
@@ -156,44 +156,27 @@ pub(crate) async fn insert<S: Sql>(
     let (input, output) = (StoredValue::of_input(call.input.as_ref())?, StoredValue::of_output(&call.output)?);
     input.keep(sql).await?;
     output.keep(sql).await?;
-    let statement = "INSERT INTO call (key, session, id, agent_id, name, server, kind, title, state, locations, \
-         parent, started_at, ended_at, waited_ms, feedback, lines_added, lines_removed, announced, closed_by_host, \
+    let statement = "INSERT INTO call (name, server, kind, title, state, locations, parent, ended_at, waited_ms, \
+         feedback, lines_added, lines_removed, announced, closed_by_host, key, session, id, agent_id, started_at, \
          extra, terminal, input, output, shown_by, input_blob, output_blob) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, \
          $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26) \
          ON CONFLICT (session, id) DO NOTHING";
-    let inserted = sql
-        .execute(
-            statement,
-            values![
-                part,
-                session.key,
-                call.id.as_str(),
-                call.agent_id.as_ref().map(|id| &id.0),
-                &call.name,
-                &call.server,
-                &call.kind_word,
-                &call.title,
-                call.state.word(),
-                array_text(&call.locations)?,
-                call.parent.as_ref().map(CallId::as_str),
-                call.started_at,
-                call.ended_at,
-                call.waited_ms,
-                &call.feedback,
-                call.lines.map(|lines| lines.added.cast_signed()),
-                call.lines.map(|lines| lines.removed.cast_signed()),
-                call.announced,
-                call.closed_by_host,
-                object_text(&call.extra)?,
-                has_terminal(&call.output),
-                &input.column,
-                &output.column,
-                shown_by,
-                input.blob.as_deref(),
-                output.blob.as_deref(),
-            ],
-        )
-        .await?;
+    let mut values = changing_values(call)?;
+    values.extend(owned_values![
+        part,
+        session.key,
+        call.id.as_str(),
+        call.agent_id.as_ref().map(|id| &id.0),
+        call.started_at,
+        object_text(&call.extra)?,
+        has_terminal(&call.output),
+        &input.column,
+        &output.column,
+        shown_by,
+        input.blob.as_deref(),
+        output.blob.as_deref(),
+    ]);
+    let inserted = sql.execute(statement, &values).await?;
     if inserted == 0 {
         return Err(id_taken(session, IdKind::Call, call.id.as_str()));
     }
@@ -314,27 +297,29 @@ async fn write_light<S: Sql>(sql: &S, key: i64, call: &Call) -> Result<(), Failu
     let statement = "UPDATE call SET name = $1, server = $2, kind = $3, title = $4, state = $5, locations = $6, \
          parent = $7, ended_at = $8, waited_ms = $9, feedback = $10, lines_added = $11, lines_removed = $12, \
          announced = $13, closed_by_host = $14 WHERE key = $15";
-    sql.post(
-        statement,
-        owned_values![
-            &call.name,
-            &call.server,
-            &call.kind_word,
-            &call.title,
-            call.state.word(),
-            array_text(&call.locations)?,
-            call.parent.as_ref().map(CallId::as_str),
-            call.ended_at,
-            call.waited_ms,
-            &call.feedback,
-            call.lines.map(|lines| lines.added.cast_signed()),
-            call.lines.map(|lines| lines.removed.cast_signed()),
-            call.announced,
-            call.closed_by_host,
-            key,
-        ],
-    )
-    .await
+    let mut values = changing_values(call)?;
+    values.push(key.into());
+    sql.post(statement, values).await
+}
+
+/// The light columns that may change, from `name` to `closed_by_host`.
+fn changing_values(call: &Call) -> Result<Vec<SqlValue<'static>>, Failure> {
+    Ok(owned_values![
+        &call.name,
+        &call.server,
+        &call.kind_word,
+        &call.title,
+        call.state.word(),
+        array_text(&call.locations)?,
+        call.parent.as_ref().map(CallId::as_str),
+        call.ended_at,
+        call.waited_ms,
+        &call.feedback,
+        call.lines.map(|lines| lines.added.cast_signed()),
+        call.lines.map(|lines| lines.removed.cast_signed()),
+        call.announced,
+        call.closed_by_host,
+    ])
 }
 
 async fn set_input<S: Sql>(sql: &S, found: &Found, input: &Value) -> Result<bool, Failure> {

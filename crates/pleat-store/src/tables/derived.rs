@@ -29,11 +29,10 @@ pub(crate) async fn rebuild<S: Sql>(sql: &S, id: &SessionId) -> Result<(), Failu
     sql.post("UPDATE session SET derived = $1 WHERE key = $2", owned_values![VERSION, session.key]).await
 }
 
-/// Makes all that is searched wait for the full-text index.
+/// Makes everything wait for the full-text index, which knows what of it is searched.
 async fn mark_all<S: Sql>(sql: &S, session: &SessionRow) -> Result<(), Failure> {
-    let statement = "UPDATE message SET unindexed = $1 WHERE session = $2 AND role IN ('user', 'tool', 'plan')";
+    let statement = "UPDATE message SET unindexed = $1 WHERE session = $2";
     sql.post(statement, owned_values![true, session.key]).await?;
-    let statement = "UPDATE part SET unindexed = $1 WHERE type IN ('text', 'thinking', 'call') \
-         AND message IN (SELECT key FROM message WHERE session = $2)";
+    let statement = "UPDATE part SET unindexed = $1 WHERE message IN (SELECT key FROM message WHERE session = $2)";
     sql.post(statement, owned_values![true, session.key]).await
 }

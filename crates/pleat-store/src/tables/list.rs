@@ -1,5 +1,6 @@
 //! Lists of sessions.
 
+use super::session::SessionRow;
 use super::sql::{Sql, values};
 use crate::failure::Failure;
 use crate::{SessionCursor, SessionListing};
@@ -52,13 +53,23 @@ pub(crate) async fn page<S: Sql>(
     rows.into_iter().map(listing).collect()
 }
 
-/// Sessions in which something is open, oldest first. A call that is open because its turn was running is found by its
-/// turn.
-pub(crate) async fn open<S: Sql>(sql: &S) -> Result<Vec<SessionId>, Failure> {
-    sql.query(OPEN, values![]).await?.into_iter().map(|mut row| row.id(SessionId::new)).collect()
+/// The keys of sessions in which something is open. A call that is open because its turn was running is found by its turn.
+macro_rules! open_sessions {
+    () => {
+        "(SELECT key FROM session WHERE live_turn IS NOT NULL \
+         UNION SELECT session FROM turn WHERE state IN ('queued', 'running') \
+         UNION SELECT session FROM permission WHERE state = 'open')"
+    };
 }
 
-pub(crate) const OPEN: &str = "SELECT id FROM session WHERE key IN (\
-     SELECT key FROM session WHERE live_turn IS NOT NULL \
-     UNION SELECT session FROM turn WHERE state IN ('queued', 'running') \
-     UNION SELECT session FROM permission WHERE state = 'open') ORDER BY key";
+/// Sessions in which something is open, oldest first.
+pub(crate) async fn open<S: Sql>(sql: &S) -> Result<Vec<SessionId>, Failure> {
+    let statement = concat!("SELECT id FROM session WHERE key IN ", open_sessions!(), " ORDER BY key");
+    sql.query(statement, values![]).await?.into_iter().map(|mut row| row.id(SessionId::new)).collect()
+}
+
+/// Whether something is open in a session.
+pub(crate) async fn is_open<S: Sql>(sql: &S, session: &SessionRow) -> Result<bool, Failure> {
+    let statement = concat!("SELECT 1 FROM session WHERE key = $1 AND key IN ", open_sessions!());
+    Ok(!sql.query(statement, values![session.key]).await?.is_empty())
+}

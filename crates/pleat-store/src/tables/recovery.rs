@@ -2,9 +2,10 @@
 //! nothing.
 
 use super::change;
+use super::list;
 use super::server;
-use super::session::{self, SessionRow};
-use super::sql::{Row, Sql, values};
+use super::session;
+use super::sql::Sql;
 use crate::failure::Failure;
 use crate::{Revision, ServerId};
 use pleat_transcript::event::Event;
@@ -22,7 +23,8 @@ pub(crate) async fn interrupt<S: Sql>(
     at: Millis,
 ) -> Result<Option<Revision>, Failure> {
     let session = session::lock(sql, id).await?;
-    if !is_open(sql, &session).await? || server::is_owned_by_another(sql, &session, &own.0).await? {
+    // Nothing of the transcript is read where there is nothing to close.
+    if !list::is_open(sql, &session).await? || server::is_owned_by_another(sql, &session, &own.0).await? {
         return Ok(None);
     }
     if session.owner.is_some() {
@@ -38,16 +40,6 @@ pub(crate) async fn interrupt<S: Sql>(
     }
     let (revision, altered) = change::apply_all(sql, &session, &changes, at).await?;
     Ok(altered.then_some(revision))
-}
-
-/// Whether there may be something to close: nothing of the transcript is read where there is not. A call that is open
-/// because its turn was running is found by its turn.
-async fn is_open<S: Sql>(sql: &S, session: &SessionRow) -> Result<bool, Failure> {
-    let statement = "SELECT EXISTS (SELECT 1 FROM session WHERE key = $1 AND live_turn IS NOT NULL) \
-         OR EXISTS (SELECT 1 FROM turn WHERE session = $1 AND state IN ('queued', 'running')) \
-         OR EXISTS (SELECT 1 FROM permission WHERE session = $1 AND state = 'open')";
-    let mut rows = sql.query(statement, values![session.key]).await?;
-    rows.first_mut().map_or(Ok(false), Row::boolean)
 }
 
 /// Ids for what the store itself adds.

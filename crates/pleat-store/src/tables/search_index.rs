@@ -141,15 +141,14 @@ async fn add<S: Sql>(
     let chunks = chunks(&text.text);
     let seconds = marked.at.unwrap_or_default().div_euclid(1000);
     let is_long = chunks.len() > 1;
-    let row = [session.key, marked.message];
+    let (message, kind, field) = (marked.message, marked.kind.as_deref(), text.field.bit());
     for chunk in &chunks {
         match sql.full_text() {
             FullText::Fts5 => {
                 let key = keys.next(sql, seconds).await?;
                 let statement = "INSERT INTO search_chunk (key, session, message, part, field, kind) \
                      VALUES ($1, $2, $3, $4, $5, $6)";
-                let field = text.field.bit();
-                let values = owned_values![key, row[0], row[1], marked.part, field, marked.kind.as_deref()];
+                let values = owned_values![key, session.key, message, marked.part, field, kind];
                 sql.post(statement, values).await?;
                 let statement = "INSERT INTO search_text (rowid, tokens) VALUES ($1, $2)";
                 sql.post(statement, owned_values![key, fts5_text(chunk, is_long)]).await?;
@@ -157,9 +156,8 @@ async fn add<S: Sql>(
             FullText::TsVector => {
                 let statement = "INSERT INTO search_chunk (session, message, part, field, kind, at, tokens) \
                      VALUES ($1, $2, $3, $4, $5, $6, CAST($7 AS tsvector))";
-                let (field, tokens) = (text.field.bit(), tsvector_text(chunk, is_long));
-                let kind = marked.kind.as_deref();
-                let values = owned_values![row[0], row[1], marked.part, field, kind, seconds, tokens];
+                let tokens = tsvector_text(chunk, is_long);
+                let values = owned_values![session.key, message, marked.part, field, kind, seconds, tokens];
                 sql.post(statement, values).await?;
             }
         }
