@@ -91,7 +91,10 @@ fn size_of(change: &Change) -> u64 {
         | Change::UpsertPlan(_)
         | Change::UpdateMessage { .. }
         | Change::InsertPart { .. }
-        | Change::SetPartMessageId { .. } => format!("{change:?}").len() as u64,
+        | Change::SetPartMessageId { .. }
+        | Change::QueuePrompt(_)
+        | Change::UpdatePrompt { .. }
+        | Change::RemovePrompt { .. } => format!("{change:?}").len() as u64,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changes that are not committed yet, and when they will be.
 
+use pleat_store::Durability;
 use pleat_transcript::change::Change;
 use pleat_transcript::record::Superseding;
 use pleat_transcript::session::Millis;
@@ -15,6 +16,8 @@ const TEXT_INTERVAL: Duration = Duration::from_millis(50);
 pub(crate) struct Pending {
     changes: Vec<Change>,
     urgent: bool,
+    /// A person's deed is among them.
+    persons: bool,
     committed_at: Instant,
     /// Values that supersede each other wait here.
     superseding: Superseding,
@@ -22,12 +25,28 @@ pub(crate) struct Pending {
 
 impl Pending {
     pub(crate) fn new() -> Self {
-        Self { changes: Vec::new(), urgent: false, committed_at: Instant::now(), superseding: Superseding::default() }
+        Self {
+            changes: Vec::new(),
+            urgent: false,
+            persons: false,
+            committed_at: Instant::now(),
+            superseding: Superseding::default(),
+        }
     }
 
     pub(crate) fn add(&mut self, changes: Vec<Change>) {
         self.urgent |= changes.iter().any(is_urgent);
         self.changes.extend(changes);
+    }
+
+    /// What is there must survive a power cut.
+    pub(crate) fn is_a_persons(&mut self) {
+        self.persons = true;
+    }
+
+    /// What the next commit must survive: what it is made for, or what else is among it.
+    pub(crate) fn durability(&self, asked: Durability) -> Durability {
+        if self.persons { Durability::Person } else { asked }
     }
 
     /// Whether there is something that must not wait.
@@ -48,6 +67,7 @@ impl Pending {
     /// What is to be committed now.
     pub(crate) fn take(&mut self, now: Millis) -> Vec<Change> {
         self.urgent = false;
+        self.persons = false;
         self.committed_at = Instant::now();
         let changes = std::mem::take(&mut self.changes);
         self.superseding.take(changes, now)
@@ -65,12 +85,17 @@ fn is_urgent(change: &Change) -> bool {
     match change {
         Change::AppendText { .. } | Change::AppendOutput { .. } | Change::SetPartMessageId { .. } => false,
         Change::UpdateCall { update, .. } => update.state.is_some() || update.permission.is_some(),
-        Change::UpdateSession(update) => update.live_turn.is_some(),
+        Change::UpdateSession(update) => {
+            update.live_turn.is_some() || update.chosen.is_some() || update.directories.is_some()
+        }
         Change::InsertTurn(_)
         | Change::UpdateTurn { .. }
         | Change::InsertMessage(_)
         | Change::UpsertPlan(_)
         | Change::UpdateMessage { .. }
-        | Change::InsertPart { .. } => true,
+        | Change::InsertPart { .. }
+        | Change::QueuePrompt(_)
+        | Change::UpdatePrompt { .. }
+        | Change::RemovePrompt { .. } => true,
     }
 }

@@ -7,10 +7,10 @@ use crate::signal::{Signal, Signalling};
 use crate::store::StoreFuture;
 use crate::tables::change::Committer;
 use crate::tables::sql::Sql;
-use crate::tables::{call, change, list, part, recovery, search_find, server, session, window};
+use crate::tables::{call, change, list, part, process, prompt, recovery, search_find, server, session, window};
 use crate::{
-    Claim, CommandId, Durability, Revision, ServerId, SessionCursor, SessionListing, Signals, Store, StoreError,
-    StoredCommand, StoredDocument, StoredExcerpt,
+    Claim, CommandId, Durability, ProcessMark, Revision, ServerId, SessionCursor, SessionListing, Signals, Store,
+    StoreError, StoredCommand, StoredDocument, StoredExcerpt,
 };
 use futures::future::BoxFuture;
 use pleat_transcript::call::Call;
@@ -215,6 +215,17 @@ impl<D: Database> Store for D {
         })
     }
 
+    fn has_prompt(&self, session: SessionId, key: String) -> StoreFuture<'_, bool> {
+        self.read(move |sql| {
+            let (session, key) = (session.clone(), key.clone());
+            Box::pin(async move { prompt::is_known(sql, &session::find(sql, &session).await?, &key).await })
+        })
+    }
+
+    fn sessions_with_prompts(&self) -> StoreFuture<'_, Vec<SessionId>> {
+        self.read(|sql| Box::pin(prompt::sessions(sql)))
+    }
+
     fn add_agent_session(&self, session: SessionId, name: AgentSessionId, at: Millis) -> StoreFuture<'_, ()> {
         self.write(Durability::Agent, move |sql| {
             let (session, name) = (session.clone(), name.clone());
@@ -254,6 +265,33 @@ impl<D: Database> Store for D {
         self.write(Durability::Agent, move |sql| {
             let server = server.clone();
             Box::pin(async move { server::leave(sql, &server).await.map(Done::quietly) })
+        })
+    }
+
+    fn add_process(&self, process: ProcessMark) -> StoreFuture<'_, ()> {
+        let server = self.server_id().clone();
+        self.write(Durability::Agent, move |sql| {
+            let (server, process) = (server.clone(), process.clone());
+            Box::pin(async move { process::add(sql, &server, &process).await.map(Done::quietly) })
+        })
+    }
+
+    fn remove_process(&self, process: ProcessMark) -> StoreFuture<'_, ()> {
+        self.write(Durability::Agent, move |sql| {
+            let process = process.clone();
+            Box::pin(async move { process::remove(sql, &process).await.map(Done::quietly) })
+        })
+    }
+
+    fn left_processes(&self) -> StoreFuture<'_, Vec<ProcessMark>> {
+        let server = self.server_id().clone();
+        self.read(move |sql| {
+            let server = server.clone();
+            Box::pin(async move {
+                // Where nothing tells what a process is, none was noted.
+                let Some(ours) = ProcessMark::of_ourselves() else { return Ok(Vec::new()) };
+                process::left(sql, &server, &ours.machine).await
+            })
         })
     }
 

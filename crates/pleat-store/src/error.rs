@@ -159,6 +159,8 @@ pub enum IdKind {
     Message,
     /// A tool call.
     Call,
+    /// A prompt that waits, or waited.
+    Prompt,
 }
 
 impl fmt::Display for IdKind {
@@ -167,6 +169,7 @@ impl fmt::Display for IdKind {
             Self::Turn => "turn",
             Self::Message => "message",
             Self::Call => "call",
+            Self::Prompt => "prompt",
         })
     }
 }

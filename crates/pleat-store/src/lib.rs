@@ -12,6 +12,7 @@ mod failure;
 mod listing;
 pub mod maintenance;
 pub mod postgres;
+mod process_mark;
 pub mod search;
 mod sharing;
 mod signal;
@@ -21,6 +22,7 @@ mod tables;
 
 pub use error::{IdKind, StoreError};
 pub use listing::{Revision, SessionCursor, SessionListing, StoredDocument, StoredExcerpt};
+pub use process_mark::ProcessMark;
 pub use sharing::{Claim, CommandId, ServerId, StoredCommand};
 pub use signal::{Signal, Signals};
 pub use store::{Durability, Store, StoreFuture};

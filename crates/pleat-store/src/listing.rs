@@ -49,6 +49,8 @@ pub struct SessionListing {
     pub live: bool,
     /// A permission request is open.
     pub needs_person: bool,
+    /// How many prompts wait.
+    pub waiting: usize,
     /// The beginning of the newest thing that was said, at most 200 characters.
     pub last_words: Option<String>,
 }

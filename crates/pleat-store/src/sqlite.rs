@@ -3,12 +3,14 @@
 //! It keeps a write-ahead log. A commit of what a person did is synchronised (`synchronous=FULL`): it survives a power
 //! cut. One of what an agent said is not (`NORMAL`): it survives the death of the process at once, and a power cut once
 //! the log was synchronised, which the next commit of a person's or a checkpoint does; a power cut never damages the file.
+//! What another process commits is seen within about a second ([`Signal::Missed`](crate::Signal::Missed)).
 
 mod connection;
 mod failure;
 mod maintain;
 mod now;
 mod open;
+mod other_commits;
 #[cfg(test)]
 mod plans;
 mod readers;
@@ -20,6 +22,7 @@ use crate::signal::Signalling;
 use crate::tables::{copy_mark, derived};
 use crate::{Durability, ServerId, StoreError, StoreFuture};
 use connection::SqliteConnection;
+use other_commits::OtherCommits;
 use readers::Readers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,7 +64,8 @@ impl SqliteStore {
             Opening::ToCopyInto => {}
         }
         let signalling = Signalling::new();
-        let (jobs, thread) = writer::start(connection, file.clone(), signalling.clone())
+        let others = OtherCommits::after_now(&connection).map_err(|error| failure::into_store_error(error, &file))?;
+        let (jobs, thread) = writer::start(connection, file.clone(), others, signalling.clone())
             .map_err(|error| open::unwritable(&file, &error))?;
         let readers = Readers::new(file.clone());
         let server = ServerId::new();

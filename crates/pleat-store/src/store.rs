@@ -2,8 +2,8 @@
 
 use crate::search::{SearchPage, SearchRequest};
 use crate::{
-    Claim, CommandId, Revision, ServerId, SessionCursor, SessionListing, Signals, StoreError, StoredCommand,
-    StoredDocument, StoredExcerpt,
+    Claim, CommandId, ProcessMark, Revision, ServerId, SessionCursor, SessionListing, Signals, StoreError,
+    StoredCommand, StoredDocument, StoredExcerpt,
 };
 use pleat_transcript::call::Call;
 use pleat_transcript::change::Change;
@@ -80,6 +80,12 @@ pub trait Store: Send + Sync {
     /// session id that exists is an error.
     fn import(&self, document: Document, at: Millis) -> StoreFuture<'_, Revision>;
 
+    /// Whether a prompt with this key of the client's was ever queued in the session, whatever became of it.
+    fn has_prompt(&self, session: SessionId, key: String) -> StoreFuture<'_, bool>;
+
+    /// Sessions in which a prompt waits that nothing holds, oldest first.
+    fn sessions_with_prompts(&self) -> StoreFuture<'_, Vec<SessionId>>;
+
     /// Remembers what the agent calls this session; earlier names are kept. A name that is known becomes the newest.
     fn add_agent_session(&self, session: SessionId, agent_session: AgentSessionId, at: Millis) -> StoreFuture<'_, ()>;
 
@@ -95,7 +101,19 @@ pub trait Store: Send + Sync {
     /// Takes its leave: what this server owns is free for others at once.
     fn leave(&self) -> StoreFuture<'_, ()>;
 
-    /// Takes a session, so that no other server commits to it, where no other one that lives has it.
+    /// Notes a process that this server started, so that a later one can end it if we are killed. The same again is the
+    /// same process.
+    fn add_process(&self, process: ProcessMark) -> StoreFuture<'_, ()>;
+
+    /// A process has ended: it is noted no more, whoever noted it.
+    fn remove_process(&self, process: ProcessMark) -> StoreFuture<'_, ()>;
+
+    /// Processes of this machine whose server is gone. They may have ended since. They stay noted until
+    /// [`Store::remove_process`].
+    fn left_processes(&self) -> StoreFuture<'_, Vec<ProcessMark>>;
+
+    /// Takes a session, so that no other server commits to it, where no other one that lives has it. A server of this
+    /// machine whose process does not run any more is dead at once, others are when they give no sign of life.
     fn claim(&self, session: SessionId) -> StoreFuture<'_, Claim>;
 
     /// Lets a session go, where it is ours.

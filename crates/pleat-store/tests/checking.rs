@@ -44,7 +44,7 @@ fn with_messages(sql: &str) -> String {
 }
 
 /// Damage in the dialect of both databases, and as what it is found in the imported session.
-const DAMAGE: [(&str, &[ProblemKind]); 17] = {
+const DAMAGE: [(&str, &[ProblemKind]); 19] = {
     use ProblemKind::{FullText, Outline, Plan, Reference, Sequence, Unreadable, Value};
     [
         (
@@ -71,6 +71,11 @@ const DAMAGE: [(&str, &[ProblemKind]); 17] = {
              WHERE call.id = 'big') WHERE hash = (SELECT blob FROM part WHERE message = @m2 AND place = 3)",
             &[Value],
         ),
+        (
+            "UPDATE blob SET uses = uses + 1 WHERE hash = (SELECT attachments_blob FROM prompt WHERE id = 'waits')",
+            &[Value],
+        ),
+        ("UPDATE prompt SET attachments = '{' WHERE id = 'waits'", &[Unreadable]),
         ("DELETE FROM search_chunk WHERE message = @m1", &[FullText]),
         ("UPDATE search_chunk SET field = 4 WHERE message = @m4", &[FullText]),
         ("DELETE FROM call WHERE id = 'other'", &[Reference, Unreadable, Value]),
@@ -135,8 +140,18 @@ async fn every_kind_of_damage_to_a_server_s_database_is_found() {
     for (sql, expected) in DAMAGE {
         // What is damaged is put back after the look.
         client.batch_execute("CREATE SCHEMA kept").await.unwrap();
-        let tables =
-            ["turn", "message", "part", "piece", "call", "plan_identity", "permission", "blob", "search_chunk"];
+        let tables = [
+            "turn",
+            "message",
+            "part",
+            "piece",
+            "call",
+            "plan_identity",
+            "permission",
+            "blob",
+            "prompt",
+            "search_chunk",
+        ];
         for table in tables {
             client.batch_execute(&format!("CREATE TABLE kept.{table} AS TABLE {table}")).await.unwrap();
         }

@@ -174,7 +174,7 @@ async fn two_append_while_a_third_updates() {
     let update = async |store: &PostgresStore| {
         for number in 0..EACH {
             let live_turn = Some((number % 2 == 0).then(|| TurnId::new("t").unwrap()));
-            let update = SessionUpdate { live_turn, title: Some(number.to_string()), context: None };
+            let update = SessionUpdate { live_turn, title: Some(number.to_string()), ..SessionUpdate::default() };
             commit(store, "s", vec![Change::UpdateSession(update)]).await;
         }
     };

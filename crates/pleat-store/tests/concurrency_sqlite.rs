@@ -7,7 +7,7 @@ mod raw;
 
 use futures::future::join_all;
 use pleat_store::sqlite::SqliteStore;
-use pleat_store::{Durability, Revision, Store};
+use pleat_store::{Durability, Revision, Signal, Store};
 use pleat_transcript::change::{Change, PlanSnapshot};
 use pleat_transcript::document::Window;
 use pleat_transcript::ids::{CallId, MessageId, SessionId, TurnId};
@@ -44,6 +44,30 @@ fn snapshot(text: &str) -> Vec<Change> {
     let (turn, call) = (Some(TurnId::new("t").unwrap()), CallId::new("c").unwrap());
     let content = PlanContent::Text(text.to_owned());
     vec![Change::UpsertPlan(Box::new(PlanSnapshot { turn, call, content, at: None }))]
+}
+
+/// Another store on the file is to this one what another process is.
+#[tokio::test]
+async fn what_others_commit_is_told_as_missed() {
+    let store = SqliteStore::open_temporary().unwrap();
+    let other = SqliteStore::open(store.file()).unwrap();
+    let mut signals = store.signals();
+    let next = async |signals: &mut pleat_store::Signals| {
+        tokio::time::timeout(Duration::from_secs(30), signals.next()).await.unwrap().unwrap()
+    };
+    let changed = |revision| Signal::Changed { session: session("s"), revision: Revision(revision) };
+    other.create_session(Session::new(session("s"))).await.unwrap();
+    assert_eq!(next(&mut signals).await, Signal::Missed);
+    // Our own commits are told as what they are.
+    for (number, revision) in [("a", 2), ("b", 3)] {
+        store.commit(session("s"), vec![notice(number)], 1, Durability::Person).await.unwrap();
+        assert_eq!(next(&mut signals).await, changed(revision));
+    }
+    for number in ["c", "d"] {
+        other.commit(session("s"), vec![notice(number)], 1, Durability::Agent).await.unwrap();
+        assert_eq!(next(&mut signals).await, Signal::Missed);
+    }
+    assert_eq!(store.document(session("s")).await.unwrap().revision, Revision(5));
 }
 
 /// Another process that holds the write lock.

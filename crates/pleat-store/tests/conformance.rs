@@ -83,6 +83,14 @@ conformance! {
     huge_appends_come_back,
     searches_are_filtered,
     imports_are_searched,
+    prompts_wait_in_order,
+    the_same_key_is_the_same_prompt,
+    ids_of_prompts_are_used_once,
+    prompts_are_edited_held_and_released,
+    a_prompt_is_sent_at_once_with_its_message,
+    prompts_are_not_closed_by_recovery,
+    large_attachments_wait_whole,
+    an_imported_session_has_its_prompts,
 }
 
 /// The same for functions that take two stores of one database.
@@ -116,4 +124,7 @@ conformance_of_two! {
     what_came_of_a_command_is_kept,
     commands_are_taken_once_however_many_take,
     commands_follow_a_session_to_its_next_owner,
+    prompts_are_there_for_the_next,
+    processes_of_a_server_that_left_are_found,
+    processes_of_another_machine_are_left_alone,
 }

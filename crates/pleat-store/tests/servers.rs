@@ -7,7 +7,7 @@ mod raw;
 
 use databases::TestDatabase;
 use pleat_store::postgres::{Address, PostgresStore};
-use pleat_store::{Claim, CommandId, Durability, Revision, Signal, Signals, Store, StoreError};
+use pleat_store::{Claim, CommandId, Durability, ProcessMark, Revision, Signal, Signals, Store, StoreError};
 use pleat_transcript::change::{Change, SessionUpdate};
 use pleat_transcript::ids::SessionId;
 use pleat_transcript::session::{Session, Turn, TurnState};
@@ -18,6 +18,8 @@ use tokio::time::timeout;
 on_each_database! {
     a_session_whose_owner_is_dead_is_taken,
     the_dead_hold_nothing_up_and_a_beat_revives,
+    a_server_whose_process_runs_keeps_its_processes,
+    a_server_of_no_known_process_keeps_its_processes_for_a_lease,
 }
 
 /// Far more than anything here takes.
@@ -110,6 +112,44 @@ async fn the_dead_hold_nothing_up_and_a_beat_revives(database: &RawDatabase) {
     kill(&raw, &*first).await;
     assert_eq!(second.interrupt(session(), "why".to_owned(), 0).await, Ok(Some(Revision(2))));
     assert_eq!(second.open_sessions().await, Ok(Vec::new()));
+}
+
+/// `None` where the system tells nothing of processes.
+fn this_process() -> Option<ProcessMark> {
+    ProcessMark::of(std::process::id())
+}
+
+/// One that gave no sign of life for a while loses its sessions, but goes on with its processes when it wakes up.
+async fn a_server_whose_process_runs_keeps_its_processes(database: &RawDatabase) {
+    let Some(process) = this_process() else { return };
+    let (first, second) = (database.open().await, database.open().await);
+    let raw = database.connect().await;
+    first.create_session(Session::new(session())).await.unwrap();
+    assert_eq!(first.claim(session()).await, Ok(Claim::Ours));
+    first.add_process(process.clone()).await.unwrap();
+    kill(&raw, &*first).await;
+    assert_eq!(second.left_processes().await, Ok(Vec::new()));
+    assert_eq!(second.claim(session()).await, Ok(Claim::Ours));
+    raw.run(&format!("UPDATE server SET process_start = process_start + 1 WHERE id = '{}'", first.server())).await;
+    assert_eq!(second.left_processes().await, Ok(vec![process]));
+}
+
+/// As where the system does not tell what a process is.
+async fn a_server_of_no_known_process_keeps_its_processes_for_a_lease(database: &RawDatabase) {
+    let Some(process) = this_process() else { return };
+    let (first, second) = (database.open().await, database.open().await);
+    let raw = database.connect().await;
+    first.create_session(Session::new(session())).await.unwrap();
+    assert_eq!(first.claim(session()).await, Ok(Claim::Ours));
+    first.add_process(process.clone()).await.unwrap();
+    for machine in ["NULL", "'another'"] {
+        raw.run(&format!("UPDATE server SET machine = {machine}, pid = 1, process_start = 0")).await;
+        assert_eq!(second.left_processes().await, Ok(Vec::new()));
+        assert_eq!(second.claim(session()).await, Ok(Claim::Theirs(first.server().clone())));
+    }
+    kill(&raw, &*first).await;
+    assert_eq!(second.left_processes().await, Ok(vec![process]));
+    assert_eq!(second.claim(session()).await, Ok(Claim::Ours));
 }
 
 async fn open_as(database: &TestDatabase, name: &str) -> PostgresStore {

@@ -5,9 +5,9 @@
 
 use crate::call::{Call, CallState, Lines, Permission};
 use crate::document::Document;
-use crate::ids::{CallId, MessageId, SessionId, TurnId};
+use crate::ids::{CallId, MessageId, PromptId, SessionId, TurnId};
 use crate::message::{Body, JsonObject, Message, Part, Plan, PlanContent, RoundState};
-use crate::session::{ContextGauge, Millis, Turn, TurnState};
+use crate::session::{ChosenSettings, ContextGauge, Millis, Turn, TurnState, WaitingPrompt};
 use serde_json::Value;
 
 /// One thing to store.
@@ -74,6 +74,23 @@ pub enum Change {
         /// The text.
         text: String,
     },
+    /// A prompt that waits, after all others. One with a `key` that this session has had before, whether that prompt
+    /// waits, was sent or was removed, alters nothing.
+    QueuePrompt(Box<WaitingPrompt>),
+    /// Sets what is given of a prompt that waits.
+    UpdatePrompt {
+        /// Which.
+        prompt: PromptId,
+        /// What.
+        update: PromptUpdate,
+    },
+    /// A prompt waits no more. Its key stays known.
+    RemovePrompt {
+        /// Which.
+        prompt: PromptId,
+        /// It was sent: its message is in the same list of changes. Else a person removed it.
+        sent: bool,
+    },
 }
 
 /// A snapshot of the plan that a call streams (docs/spec/record.md, Plans 1).
@@ -112,6 +129,19 @@ pub struct SessionUpdate {
     pub title: Option<String>,
     /// Its context gauge.
     pub context: Option<ContextGauge>,
+    /// What a person chose; replaced whole.
+    pub chosen: Option<ChosenSettings>,
+    /// The further directories; replaced whole.
+    pub directories: Option<Vec<String>>,
+}
+
+/// What changes of a prompt that waits; `None` stays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PromptUpdate {
+    /// Its text.
+    pub text: Option<String>,
+    /// Why it is not sent by itself: `Some(None)` lets it be sent when its turn comes.
+    pub held: Option<Option<String>>,
 }
 
 /// What changes of a turn; `None` stays.
@@ -204,6 +234,9 @@ pub enum ChangeError {
     /// It names a call that is not there.
     #[error("the change names call `{0}`, which this session does not have")]
     UnknownCall(CallId),
+    /// It names a prompt that does not wait.
+    #[error("the change names prompt `{0}`, which does not wait in this session")]
+    UnknownPrompt(PromptId),
 }
 
 fn set<T: Clone>(field: &mut Option<T>, update: Option<&T>) {
@@ -259,6 +292,9 @@ pub fn append_to_terminal(output: &mut [Value], text: &str) -> bool {
 
 impl Document {
     /// Applies one change, or says why it does not fit and changes nothing.
+    ///
+    /// A document holds the prompts that wait and no others. So the keys of those that were sent or removed are not known
+    /// here, and a prompt with one of them waits again: the store, which remembers them, decides that.
     pub fn apply(&mut self, change: &Change) -> Result<(), ChangeError> {
         match change {
             Change::UpdateSession(update) => self.apply_to_session(update),
@@ -277,6 +313,12 @@ impl Document {
                 if !append_to_terminal(&mut self.call_mut(call)?.output, text) {
                     return Err(ChangeError::UnknownCall(call.clone()));
                 }
+            }
+            Change::QueuePrompt(prompt) => self.queue_prompt(prompt),
+            Change::UpdatePrompt { prompt, update } => self.apply_to_prompt(prompt, update)?,
+            Change::RemovePrompt { prompt, sent: _ } => {
+                let place = self.prompt_place(prompt)?;
+                self.session.waiting.remove(place);
             }
         }
         Ok(())
@@ -306,6 +348,36 @@ impl Document {
         }
         set(&mut self.session.title, update.title.as_ref());
         set(&mut self.session.context, update.context.as_ref());
+        if let Some(chosen) = &update.chosen {
+            self.session.chosen.clone_from(chosen);
+        }
+        if let Some(directories) = &update.directories {
+            self.session.directories.clone_from(directories);
+        }
+    }
+
+    fn queue_prompt(&mut self, prompt: &WaitingPrompt) {
+        let is_known = |waiting: &WaitingPrompt| prompt.key.is_some() && waiting.key == prompt.key;
+        if !self.session.waiting.iter().any(is_known) {
+            self.session.waiting.push(prompt.clone());
+        }
+    }
+
+    fn apply_to_prompt(&mut self, id: &PromptId, update: &PromptUpdate) -> Result<(), ChangeError> {
+        let place = self.prompt_place(id)?;
+        let prompt = &mut self.session.waiting[place];
+        if let Some(text) = &update.text {
+            prompt.text.clone_from(text);
+        }
+        if let Some(held) = &update.held {
+            prompt.held.clone_from(held);
+        }
+        Ok(())
+    }
+
+    fn prompt_place(&self, id: &PromptId) -> Result<usize, ChangeError> {
+        let place = self.session.waiting.iter().position(|prompt| prompt.id == *id);
+        place.ok_or_else(|| ChangeError::UnknownPrompt(id.clone()))
     }
 
     fn apply_to_turn(&mut self, id: &TurnId, update: &TurnUpdate) -> Result<(), ChangeError> {

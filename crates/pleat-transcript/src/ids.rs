@@ -72,6 +72,10 @@ id!(
     /// A permission request as we know it; unique in its session.
     PermissionId
 );
+id!(
+    /// A prompt that waits, or waited, to be sent; unique in its session.
+    PromptId
+);
 
 macro_rules! agent_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -130,7 +134,7 @@ macro_rules! new_from_source {
     };
 }
 
-new_from_source!(SessionId 's', TurnId 't', MessageId 'm', CallId 'c', PermissionId 'p');
+new_from_source!(SessionId 's', TurnId 't', MessageId 'm', CallId 'c', PermissionId 'p', PromptId 'q');
 
 /// The namespace of plan messages' ids, so that a plan never collides with the row of its call (ARCHITECTURE.md).
 const PLAN_NAMESPACE: uuid::Uuid = uuid::uuid!("6f3c3f3e-5d0a-5c0e-9f55-7a1d2b9e4c11");

@@ -1,8 +1,9 @@
 //! Sessions and their turns.
 
-use crate::ids::{SessionId, TurnId};
-use crate::message::JsonObject;
+use crate::ids::{PromptId, SessionId, TurnId};
+use crate::message::{JsonObject, Media};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Milliseconds since 1970-01-01T00:00:00Z.
 pub type Millis = i64;
@@ -26,6 +27,12 @@ pub struct Session {
     pub turns: Vec<Turn>,
     /// How full the agent's context is: a gauge, never added to usage (case B57).
     pub context: Option<ContextGauge>,
+    /// Prompts that wait, in the order in which they are to be sent. They are no messages yet.
+    pub waiting: Vec<WaitingPrompt>,
+    /// What a person chose of the agent's modes and options.
+    pub chosen: ChosenSettings,
+    /// Further directories that a person added to the working directory: absolute paths.
+    pub directories: Vec<String>,
     /// Keys that are not ours, kept for the export.
     pub extra: JsonObject,
 }
@@ -42,8 +49,48 @@ impl Session {
             created_at: None,
             turns: Vec::new(),
             context: None,
+            waiting: Vec::new(),
+            chosen: ChosenSettings::default(),
+            directories: Vec::new(),
             extra: JsonObject::new(),
         }
+    }
+}
+
+/// A prompt that waits for the agent to be ready for it. It becomes a user message when it is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaitingPrompt {
+    /// Unique in the session, also among those that wait no more.
+    pub id: PromptId,
+    /// What the client calls it, of at most [`MAX_ID_BYTES`](crate::ids::MAX_ID_BYTES): the same again is the same
+    /// prompt.
+    pub key: Option<String>,
+    /// As typed.
+    pub text: String,
+    /// Images, audio and resources, in order.
+    pub attachments: Vec<Media>,
+    /// When it was posted.
+    pub created_at: Option<Millis>,
+    /// Why it is not sent by itself, a sentence for a person. `None`: it is sent when its turn comes.
+    pub held: Option<String>,
+}
+
+/// What a person chose of the agent's modes and options (ACP `session/set_mode`, `session/set_model`,
+/// `session/set_config_option`). Each new process of the agent is told it again.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ChosenSettings {
+    /// The mode's id.
+    pub mode: Option<String>,
+    /// The model's id.
+    pub model: Option<String>,
+    /// The value of each option, by the option's id.
+    pub options: BTreeMap<String, Value>,
+}
+
+impl ChosenSettings {
+    /// Nothing was chosen.
+    pub fn is_empty(&self) -> bool {
+        self.mode.is_none() && self.model.is_none() && self.options.is_empty()
     }
 }
 

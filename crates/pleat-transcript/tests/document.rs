@@ -7,8 +7,9 @@ mod document_generator;
 use document_generator::document;
 use pleat_transcript::call::{CallState, PermissionState};
 use pleat_transcript::document::{
-    Document, DocumentError, call_from_json, call_to_json, message_from_json, message_to_json, part_from_json,
-    part_to_json, session_from_json, session_to_json, turn_from_json, turn_to_json,
+    Document, DocumentError, attachment_from_json, call_from_json, call_to_json, chosen_from_json, chosen_to_json,
+    media_to_json, message_from_json, message_to_json, part_from_json, part_to_json, session_from_json,
+    session_to_json, turn_from_json, turn_to_json,
 };
 use pleat_transcript::message::{Body, RoundState};
 use pleat_transcript::session::TurnState;
@@ -123,6 +124,14 @@ fn ids_are_unique_in_their_session() {
     let turn = json!({"id": "t1", "state": "completed"});
     let turns = json!({"session": {"id": "s1", "turns": [turn, turn]}});
     assert_eq!(error_of(&turns), "session.turns[1].id: found turn id \"t1\" a second time, expected one of its own");
+    let waiting = |ids: [&str; 2], keys: [&str; 2]| {
+        let prompt = |place: usize| json!({"id": ids[place], "key": keys[place]});
+        json!({"session": {"id": "s1", "waiting": [prompt(0), prompt(1)]}})
+    };
+    let expected = "session.waiting[1].id: found prompt id \"q1\" a second time, expected one of its own";
+    assert_eq!(error_of(&waiting(["q1", "q1"], ["a", "b"])), expected);
+    let expected = "session.waiting[1].key: found the key \"a\" of a prompt a second time, expected one of its own";
+    assert_eq!(error_of(&waiting(["q1", "q2"], ["a", "a"])), expected);
 }
 
 /// A document with every key, and an unknown one at every level, in the order of the export.
@@ -133,6 +142,13 @@ fn everything() -> Value {
             "turns": [{"id": "t1", "state": "running", "stop_reason": "end_turn", "started_at": 1, "ended_at": 2,
                 "usage": {"inputTokens": 7}, "x": 1}],
             "context": {"used": 1, "size": 0, "x": 2},
+            "waiting": [
+                {"id": "q1", "key": "k", "text": "next", "attachments": [{"type": "image", "data": "AA==", "x": 12}],
+                    "created_at": 1, "held": "Wait."},
+                {"id": "q2"},
+                {"id": "q3", "key": ""}],
+            "chosen": {"mode": "plan", "model": "m", "options": {"a": true, "b": null}, "x": 15},
+            "directories": ["/d", ""],
             "x": 3
         },
         "messages": [
@@ -175,7 +191,8 @@ fn every_key_is_kept_also_unknown_ones_at_every_level() {
 #[test]
 fn what_is_absent_null_empty_or_false_is_the_same_and_is_not_written() {
     let full = json!({
-        "session": {"id": "s1", "root": null, "live_turn": "", "turns": null, "context": {}},
+        "session": {"id": "s1", "root": null, "live_turn": "", "turns": null, "context": {}, "waiting": [],
+            "chosen": {"mode": null, "options": {}}, "directories": null},
         "messages": [
             {"id": "m1", "turn": "", "role": "user", "text": "", "lead": false, "attachments": []},
             {"id": "m2", "turn": null, "role": "assistant", "parts": [
@@ -198,6 +215,35 @@ fn what_is_absent_null_empty_or_false_is_the_same_and_is_not_written() {
     assert_eq!(Document::from_json(&bare.to_string()).unwrap(), document);
 }
 
+/// Keys that came late: a document that has them with another meaning is read as before.
+#[test]
+fn what_has_another_shape_is_kept_as_foreign() {
+    for foreign in [
+        json!({"waiting": true}),
+        json!({"waiting": {"q1": "text"}}),
+        json!({"waiting": ["text"]}),
+        json!({"waiting": [{"id": "q1"}, {"text": "without an id"}]}),
+        json!({"waiting": [{"id": "q1", "text": 7}]}),
+        json!({"waiting": [{"id": "q1"}, {"id": "q2", "x": 8}]}),
+        json!({"waiting": [{"id": "q1", "key": "k".repeat(129)}]}),
+        json!({"waiting": [{"id": "q1", "attachments": [{"type": "zip"}]}]}),
+        json!({"chosen": "m1"}),
+        json!({"chosen": {"mode": 1, "x": 2}}),
+        json!({"chosen": {"options": ["a"]}}),
+        json!({"directories": "/d"}),
+        json!({"directories": ["/d", 1]}),
+        json!({"waiting": 1, "chosen": 2, "directories": 3}),
+    ] {
+        let mut written = json!({"session": {"id": "s1"}, "messages": []});
+        written["session"].as_object_mut().unwrap().extend(foreign.as_object().unwrap().clone());
+        let document = Document::from_value(written.clone()).unwrap();
+        assert_eq!(Value::Object(document.session.extra.clone()), foreign);
+        assert_eq!(document.to_json().to_string(), written.to_string());
+        let ours = (document.session.waiting, document.session.chosen, document.session.directories);
+        assert_eq!(ours, Default::default());
+    }
+}
+
 #[test]
 fn parts_of_a_document_are_read_and_written_alone() {
     let document = Document::from_json(&everything().to_string()).unwrap();
@@ -215,6 +261,11 @@ fn parts_of_a_document_are_read_and_written_alone() {
             assert_eq!(call_from_json(call_to_json(call)).as_ref(), Ok(call));
         }
     }
+    let chosen = &document.session.chosen;
+    assert_eq!(chosen_from_json(chosen_to_json(chosen)).as_ref(), Ok(chosen));
+    for attachment in document.session.waiting.iter().flat_map(|prompt| &prompt.attachments) {
+        assert_eq!(attachment_from_json(media_to_json(attachment)).as_ref(), Ok(attachment));
+    }
     let error = message_from_json(json!({"id": "m1", "role": "assistant", "parts": [7]})).unwrap_err();
     assert_eq!(error.to_string(), "message.parts[0]: found the number 7, expected an object");
 }
@@ -228,7 +279,9 @@ fn an_import_leaves_nothing_running() {
     let round = |id: &str, turn: &str, calls: [Value; 2]| json!({"id": id, "turn": turn, "role": "assistant", "state": "streaming", "parts": calls});
     let mut document = Document::from_value(json!({
         "session": {"id": "s1", "live_turn": "t3", "turns": [
-            {"id": "t1", "state": "completed"}, {"id": "t2", "state": "queued"}, {"id": "t3", "state": "running"}]},
+            {"id": "t1", "state": "completed"}, {"id": "t2", "state": "queued"}, {"id": "t3", "state": "running"}],
+            "waiting": [{"id": "q1"}, {"id": "q2", "held": "Already."}],
+            "chosen": {"mode": "allow everything"}, "directories": ["/"]},
         "messages": [
             round("m1", "t1", [call("c1", "pending"), call("c2", "failed")]),
             round("m2", "t3", [call("c3", "running"), call("c4", "completed")]),
@@ -240,6 +293,12 @@ fn an_import_leaves_nothing_running() {
     document.prepare_import();
     assert_eq!(document, once);
     assert_eq!(document.session.live_turn, None);
+    // What it grants is kept, and not in force.
+    assert!(document.session.chosen.is_empty() && document.session.directories.is_empty());
+    let aside = json!({"chosen": {"mode": "allow everything"}, "directories": ["/"]});
+    assert_eq!(document.session.extra["imported"], aside);
+    let held: Vec<_> = document.session.waiting.iter().map(|prompt| prompt.held.as_deref()).collect();
+    assert_eq!(held, [Some("It was imported with its session. Send it or remove it."), Some("Already.")]);
     let states: Vec<_> = document.session.turns.iter().map(|turn| turn.state).collect();
     assert_eq!(states, [TurnState::Completed, TurnState::Interrupted, TurnState::Interrupted]);
     let rounds = document.messages.iter().filter_map(|message| match &message.body {

@@ -142,7 +142,11 @@ const SPOILT: [Spoilt; 10] = [
 fn every_fact_of_an_excerpt_counts() {
     let mut differences = SPOILT.map(|(what, _)| (what, 0));
     let mut runner = TestRunner::deterministic();
-    for _ in 0..16 {
+    // Some count in rare sessions only.
+    for _ in 0..200 {
+        if differences.iter().all(|(_, found)| *found > 0) {
+            return;
+        }
         let document = conversation(MOST_MESSAGES).new_tree(&mut runner).unwrap().current();
         for excerpt in windows(&document).iter().filter_map(|window| excerpt(&document, window).ok()) {
             let rows = fold_excerpt(&excerpt);
@@ -153,7 +157,7 @@ fn every_fact_of_an_excerpt_counts() {
             }
         }
     }
-    assert!(differences.iter().all(|(_, found)| *found > 0), "{differences:?}");
+    panic!("{differences:?}");
 }
 
 fn read(messages: &Value) -> Document {

@@ -8,10 +8,11 @@ use crate::tables::check_values::references;
 use crate::tables::sql::{Row, Sql, values};
 
 /// Tables that are not copied, and their statements.
-const OTHERS: [(&str, &str); 3] = [
+const OTHERS: [(&str, &str); 4] = [
     ("plan_identity", "SELECT count(*) FROM plan_identity"),
     ("search_chunk", "SELECT count(*) FROM search_chunk"),
     ("server", "SELECT count(*) FROM server"),
+    ("agent_process", "SELECT count(*) FROM agent_process"),
 ];
 
 const BLOBS: &str = concat!(

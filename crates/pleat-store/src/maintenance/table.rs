@@ -65,12 +65,12 @@ const BATCH: i64 = 256;
 const LARGE_BATCH: i64 = 16;
 
 /// Each table's columns, with the first letters of what they hold; the first is the key.
-const COLUMNS: [(&str, Key, &str); 13] = [
+const COLUMNS: [(&str, Key, &str); 14] = [
     (
         "session",
         Key::Numbered,
         "key:i id:t revision:i updated_at:i created_at:i title:t agent:t root:t live_turn:t last_words:t \
-         context_used:i context_size:i extra:t document_extra:t",
+         context_used:i context_size:i chosen:t directories:t extra:t document_extra:t",
     ),
     ("agent_session", Key::Numbered, "key:i session:i id:t at:i"),
     ("turn", Key::Numbered, "key:i session:i id:t seq:i state:t stop_reason:t started_at:i ended_at:i usage:t extra:t"),
@@ -92,6 +92,11 @@ const COLUMNS: [(&str, Key, &str); 13] = [
     ("piece", Key::Numbered, "key:i part:i seq:i text:t"),
     ("permission", Key::Numbered, "key:i session:i call:i request:t state:t chosen:t by:t at:i options:t extra:t"),
     ("command", Key::Numbered, "key:i session:i id:t body:t created_at:i taken_by:t outcome:t"),
+    (
+        "prompt",
+        Key::Numbered,
+        "key:i session:i id:t client_key:t held:t created_at:i ended:i text:t attachments:t attachments_blob:x",
+    ),
     ("import_source", Key::Name, "path:t session:i bytes:i modified_at:i hash:x imported_at:i"),
     ("setting", Key::Name, "name:t value:t"),
     ("token", Key::Name, "id:t name:t role:t hash:x created_at:i revoked_at:i"),
@@ -254,8 +259,8 @@ mod tests {
     const NOT_COPIED: [&str; 5] =
         ["session.derived", "session.unindexed", "session.owner", "message.unindexed", "part.unindexed"];
 
-    const NO_TABLES: [&str; 5] =
-        ["plan_identity", "refinery_schema_history", "search_chunk", "server", "sqlite_sequence"];
+    const NO_TABLES: [&str; 6] =
+        ["agent_process", "plan_identity", "refinery_schema_history", "search_chunk", "server", "sqlite_sequence"];
 
     /// A column that is added to the tables must be added here too, or be left out with a reason.
     #[test]

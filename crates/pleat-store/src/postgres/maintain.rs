@@ -14,7 +14,7 @@ use tokio_postgres::{Client, NoTls};
 
 /// All tables: who may not vacuum the system's should not be warned of that.
 const VACUUM: &str = "VACUUM (ANALYZE) session, agent_session, turn, message, blob, part, call, piece, permission, \
-     plan_identity, search_chunk, command, server, import_source, setting, token";
+     plan_identity, search_chunk, command, prompt, server, agent_process, import_source, setting, token";
 
 const HAS_AMCHECK: &str = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'amcheck')";
 
@@ -41,7 +41,7 @@ macro_rules! lost {
 }
 
 /// The server keeps these true, unless it was told not to.
-const REFERENCES: [(&str, &str, &str); 22] = lost![
+const REFERENCES: [(&str, &str, &str); 24] = lost![
     "agent_session" "session" "session" "key",
     "turn" "session" "session" "key",
     "message" "session" "session" "key",
@@ -61,6 +61,8 @@ const REFERENCES: [(&str, &str, &str); 22] = lost![
     "search_chunk" "message" "message" "key",
     "search_chunk" "part" "part" "key",
     "command" "session" "session" "key",
+    "prompt" "session" "session" "key",
+    "prompt" "attachments_blob" "blob" "hash",
     "import_source" "session" "session" "key",
     "message" "shown_by" "message" "key",
     "call" "shown_by" "message" "key",

@@ -6,16 +6,18 @@ use super::now::now;
 use super::open::open_reader;
 use crate::search::{Query, SearchFilter, SearchOrder, SearchRequest};
 use crate::tables::{session, window};
-use crate::{CommandId, Durability, Store};
+use crate::{CommandId, Durability, ProcessMark, Store};
 use pleat_transcript::call::{Call, CallState, Permission, PermissionState};
-use pleat_transcript::change::{CallUpdate, Change, MessageUpdate, PlanSnapshot, SessionUpdate, TurnUpdate};
+use pleat_transcript::change::{
+    CallUpdate, Change, MessageUpdate, PlanSnapshot, PromptUpdate, SessionUpdate, TurnUpdate,
+};
 use pleat_transcript::document::{Document, Window};
-use pleat_transcript::ids::{AgentSessionId, CallId, MessageId, PermissionId, SessionId, TurnId};
+use pleat_transcript::ids::{AgentSessionId, CallId, MessageId, PermissionId, PromptId, SessionId, TurnId};
 use pleat_transcript::message::{
     Assistant, Body, JsonObject, Media, MediaKind, Message, Part, Plan, PlanContent, RoundState, TextPart, ToolResult,
     User,
 };
-use pleat_transcript::session::{Session, Turn, TurnState};
+use pleat_transcript::session::{Session, Turn, TurnState, WaitingPrompt};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -70,6 +72,17 @@ fn image() -> Media {
     let data = Some("x".repeat(70_000));
     let (mime, uri, name) = (Some("image/png".to_owned()), None, None);
     Media { kind: MediaKind::Image, mime, data, uri, name, message_id: None, extra: JsonObject::new() }
+}
+
+fn queue(key: &'static str) -> Change {
+    Change::QueuePrompt(Box::new(WaitingPrompt {
+        id: id(PromptId::new, key),
+        key: Some(key.to_owned()),
+        text: "next".to_owned(),
+        attachments: vec![image()],
+        created_at: None,
+        held: None,
+    }))
 }
 
 /// Changes of every kind, each a commit.
@@ -144,6 +157,10 @@ fn changes() -> Vec<Change> {
         Change::UpdateTurn { turn: id(TurnId::new, "t"), update: TurnUpdate::default() },
         Change::UpdateSession(live(None)),
         append("late".to_owned()),
+        queue("q1"),
+        queue("q2"),
+        Change::UpdatePrompt { prompt: id(PromptId::new, "q1"), update: PromptUpdate::default() },
+        Change::RemovePrompt { prompt: id(PromptId::new, "q2"), sent: true },
         Change::UpdateSession(SessionUpdate { title: Some("title".to_owned()), ..live(Some(id(TurnId::new, "t"))) }),
     ]
 }
@@ -181,7 +198,13 @@ async fn exercise(store: &SqliteStore) {
             request.after = Some(next);
         }
     }
+    store.has_prompt(session.clone(), "q2".to_owned()).await.unwrap();
+    store.sessions_with_prompts().await.unwrap();
     store.beat().await.unwrap();
+    let process = ProcessMark { machine: "m".to_owned(), pid: 1, start: 1 };
+    store.add_process(process.clone()).await.unwrap();
+    store.left_processes().await.unwrap();
+    store.remove_process(process).await.unwrap();
     store.claim(session.clone()).await.unwrap();
     let command = || CommandId("c".to_owned());
     store.send_command(session.clone(), command(), "{}".to_owned()).await.unwrap();
@@ -198,8 +221,15 @@ async fn exercise(store: &SqliteStore) {
 /// full-text index and what is open (partial indexes), and what the statement made itself.
 fn reads_a_table(step: &str) -> bool {
     let own = ["SCAN CONSTANT ROW", "SCAN found", "SCAN search_text VIRTUAL TABLE"];
-    let small =
-        ["message_unindexed", "part_unindexed", "session_live", "turn_open", "permission_open", "session_by_activity"];
+    let small = [
+        "message_unindexed",
+        "part_unindexed",
+        "session_live",
+        "turn_open",
+        "permission_open",
+        "prompt_waiting",
+        "session_by_activity",
+    ];
     step.starts_with("SCAN")
         && !own.iter().any(|own| step.starts_with(own))
         && !small.iter().any(|index| step.contains(index))

@@ -2,17 +2,18 @@
 //!
 //! Whatever waits in its channel shares one commit; each job is a savepoint that can fail alone. Growing text may wait a
 //! moment for others, everything else is committed at once and takes along what waits. Answers and signals follow the
-//! commit.
+//! commit. While nothing waits, it looks whether others have committed.
 
 use super::connection::SqliteConnection;
 use super::failure::{into_store_error, name};
 use super::now::now;
+use super::other_commits::OtherCommits;
 use crate::database::{Done, Work};
 use crate::failure::Failure;
-use crate::signal::Signalling;
+use crate::signal::{Signal, Signalling};
 use crate::{Durability, LONGEST_WAIT, StoreError};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::oneshot;
@@ -78,10 +79,15 @@ where
 pub(super) type Started = (Sender<Box<dyn Job>>, JoinHandle<()>);
 
 /// Starts the writer; it ends when the sender is dropped and all work is done.
-pub(super) fn start(connection: SqliteConnection, file: PathBuf, signalling: Signalling) -> std::io::Result<Started> {
+pub(super) fn start(
+    connection: SqliteConnection,
+    file: PathBuf,
+    others: OtherCommits,
+    signalling: Signalling,
+) -> std::io::Result<Started> {
     let (sender, waiting) = channel();
     let opened = identity(&file)?;
-    let writer = Writer { connection, file, opened, signalling, synchronous: None };
+    let writer = Writer { connection, file, opened, others, signalling, synchronous: None };
     let thread = std::thread::Builder::new().name("pleat-store".to_owned()).spawn(move || writer.run(&waiting))?;
     Ok((sender, thread))
 }
@@ -91,6 +97,7 @@ struct Writer {
     file: PathBuf,
     /// What the file was when it was opened.
     opened: Identity,
+    others: OtherCommits,
     signalling: Signalling,
     /// How the connection's commits are synchronised now.
     synchronous: Option<&'static str>,
@@ -98,10 +105,25 @@ struct Writer {
 
 impl Writer {
     fn run(mut self, waiting: &Receiver<Box<dyn Job>>) {
-        while let Ok(first) = waiting.recv() {
-            let mut group = vec![first];
-            gather(&mut group, waiting);
-            self.serve(group);
+        loop {
+            match waiting.recv_timeout(self.others.due_in()) {
+                Ok(first) => {
+                    let mut group = vec![first];
+                    gather(&mut group, waiting);
+                    self.serve(group);
+                }
+                Err(RecvTimeoutError::Timeout) => self.look_for_others(),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn look_for_others(&mut self) {
+        match self.others.look(&self.connection) {
+            Ok(true) => self.signalling.give(Signal::Missed),
+            Ok(false) => {}
+            // Whoever reads or writes is told of what is wrong with the file.
+            Err(failure) => tracing::debug!(?failure, "could not look for what others committed"),
         }
     }
 

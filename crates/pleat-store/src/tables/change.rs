@@ -1,10 +1,10 @@
 //! Commits: a list of changes, applied to rows just as [`Document::apply`] applies it to a document.
 
 use super::outline::Upkeep;
-use super::part::{self, TextRow};
+use super::part::{self, Extent, TextRow};
 use super::session::{self, SessionRow, does_not_fit};
 use super::sql::Sql;
-use super::{call, message, outline, plan, search_index, turn, words};
+use super::{call, message, outline, plan, prompt, search_index, turn, words};
 use crate::failure::Failure;
 use crate::{Revision, StoreError};
 use message::MessageRow;
@@ -116,7 +116,7 @@ pub(crate) async fn import<S: Sql>(sql: &S, document: &Document, at: Millis) -> 
 
 /// The whole document.
 pub(crate) async fn read<S: Sql>(sql: &S, session: &SessionRow) -> Result<Document, Failure> {
-    let mut document = session::read(sql, session).await?;
+    let mut document = session::read(sql, session, Extent::Full).await?;
     document.session.turns = turn::read_all(sql, session).await?;
     document.messages = message::read_all(sql, session).await?;
     Ok(document)
@@ -160,6 +160,14 @@ async fn apply<S: Sql>(sql: &S, session: &SessionRow, change: &Change, progress:
                 progress.unindexed(updated.newly_unindexed);
                 progress.alters(true, false);
             }
+        }
+        Change::QueuePrompt(queued) => progress.alters(prompt::queue(sql, session, queued).await?, false),
+        Change::UpdatePrompt { prompt, update } => {
+            progress.alters(prompt::update(sql, session, prompt, update).await?, false);
+        }
+        Change::RemovePrompt { prompt, sent } => {
+            prompt::end(sql, session, prompt, *sent).await?;
+            progress.alters(true, false);
         }
     }
     Ok(())

@@ -14,7 +14,8 @@ macro_rules! references {
     () => {
         "(SELECT blob AS hash FROM part WHERE blob IS NOT NULL \
          UNION ALL SELECT input_blob FROM call WHERE input_blob IS NOT NULL \
-         UNION ALL SELECT output_blob FROM call WHERE output_blob IS NOT NULL) AS reference"
+         UNION ALL SELECT output_blob FROM call WHERE output_blob IS NOT NULL \
+         UNION ALL SELECT attachments_blob FROM prompt WHERE attachments_blob IS NOT NULL) AS reference"
     };
 }
 
@@ -24,7 +25,9 @@ pub(crate) use references;
 const SESSIONS: &str = "SELECT session.id FROM session JOIN message ON message.session = session.key \
      JOIN part ON part.message = message.key WHERE part.blob = $1 \
      UNION SELECT session.id FROM session JOIN call ON call.session = session.key \
-     WHERE call.input_blob = $1 OR call.output_blob = $1";
+     WHERE call.input_blob = $1 OR call.output_blob = $1 \
+     UNION SELECT session.id FROM session JOIN prompt ON prompt.session = session.key \
+     WHERE prompt.attachments_blob = $1";
 
 /// What is wrong with a large value.
 pub(crate) struct BadValue {

@@ -13,7 +13,8 @@ macro_rules! listing {
             "SELECT id, title, agent, root, updated_at, \
              (SELECT turn.state FROM turn WHERE turn.session = session.key ORDER BY turn.seq DESC LIMIT 1), \
              live_turn IS NOT NULL, EXISTS (SELECT 1 FROM permission WHERE permission.session = session.key \
-             AND permission.state = 'open'), last_words FROM session ",
+             AND permission.state = 'open'), (SELECT count(*) FROM prompt WHERE prompt.session = session.key \
+             AND prompt.ended = 0), last_words FROM session ",
             $end
         )
     };
@@ -47,6 +48,7 @@ pub(crate) async fn page<S: Sql>(
             last_turn: row.optional_word(&TurnState::WORDS)?,
             live: row.boolean()?,
             needs_person: row.boolean()?,
+            waiting: row.count()?,
             last_words: row.optional_text()?,
         })
     };

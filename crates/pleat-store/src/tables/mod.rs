@@ -19,6 +19,8 @@ pub(crate) mod part;
 mod permission;
 mod piece;
 mod plan;
+pub(crate) mod process;
+pub(crate) mod prompt;
 pub(crate) mod recovery;
 pub(crate) mod search_find;
 pub(crate) mod search_index;

@@ -1,28 +1,86 @@
 //! Servers that share a database: who is alive, who owns a session, and the commands that travel to the owner.
 //!
 //! Times are the database's own, so that clocks of servers may differ. A server that was stopped for longer than its
-//! lease finds its sessions taken, and what it then tries to commit is refused.
+//! lease finds its sessions taken, and what it then tries to commit is refused. One of this machine whose process does not
+//! run any more is dead at once: a restart after a kill waits for nothing.
 
+use super::process;
 use super::session::{self, SessionRow};
 use super::sql::{Row, Sql, owned_values, values};
 use crate::failure::Failure;
-use crate::{Claim, CommandId, ServerId, StoredCommand};
+use crate::{Claim, CommandId, ProcessMark, ServerId, StoredCommand};
 use pleat_transcript::ids::SessionId;
 
 /// A server that gave no sign of life for so many milliseconds is taken for dead.
 pub(crate) const LEASE_MILLIS: i64 = 10_000;
 
-async fn now<S: Sql>(sql: &S) -> Result<i64, Failure> {
+/// The columns that [`ServerRow::from_row`] reads.
+macro_rules! server_columns {
+    () => {
+        "server.beat_at, server.machine, server.pid, server.process_start"
+    };
+}
+
+pub(super) use server_columns;
+
+/// What is known of a server's life.
+pub(super) struct ServerRow {
+    beat_at: i64,
+    /// Its process, where its system tells.
+    process: Option<ProcessMark>,
+}
+
+impl ServerRow {
+    pub(super) fn from_row(row: &mut Row) -> Result<Self, Failure> {
+        let beat_at = row.integer()?;
+        let process = match row.optional_text()? {
+            Some(machine) => Some(ProcessMark { machine, pid: process::pid(row)?, start: process::start(row)? }),
+            None => None,
+        };
+        Ok(Self { beat_at, process })
+    }
+
+    /// Its lease runs, and nobody knows that its process ended.
+    fn is_alive(&self, now: i64) -> bool {
+        self.beat_at >= now - LEASE_MILLIS && self.runs_here() != Some(false)
+    }
+
+    /// Its process ended; only where that cannot be known, its lease is over.
+    pub(super) fn is_gone(&self, now: i64) -> bool {
+        self.runs_here().map_or(self.beat_at < now - LEASE_MILLIS, |runs| !runs)
+    }
+
+    /// Whether its process runs, where it is one of this machine.
+    fn runs_here(&self) -> Option<bool> {
+        let process = self.process.as_ref().filter(|process| process.is_of_this_machine())?;
+        Some(process.is_running())
+    }
+}
+
+/// The database's time.
+pub(super) async fn now<S: Sql>(sql: &S) -> Result<i64, Failure> {
     let mut rows = sql.query(sql.clock(), values![]).await?;
     rows.first_mut().map_or_else(|| Err(Failure::Unreadable("the database tells no time".to_owned())), Row::integer)
 }
 
 /// Gives a sign of life.
 pub(crate) async fn beat<S: Sql>(sql: &S, server: &ServerId) -> Result<(), Failure> {
-    let statement = "INSERT INTO server (id, started_at, beat_at) VALUES ($1, $2, $2) \
-         ON CONFLICT (id) DO UPDATE SET beat_at = $2";
+    let statement = "INSERT INTO server (id, started_at, beat_at, machine, pid, process_start) \
+         VALUES ($1, $2, $2, $3, $4, $5) ON CONFLICT (id) DO UPDATE SET beat_at = $2";
     let now = now(sql).await?;
-    sql.post(statement, owned_values![server.0.as_str(), now]).await
+    let process = ProcessMark::of_ourselves();
+    let process = process.as_ref();
+    sql.post(
+        statement,
+        owned_values![
+            server.0.as_str(),
+            now,
+            process.map(|process| &process.machine),
+            process.map(|process| i64::from(process.pid)),
+            process.map(|process| process.start.cast_signed()),
+        ],
+    )
+    .await
 }
 
 /// Takes its leave: what it owned is free.
@@ -34,10 +92,10 @@ pub(crate) async fn leave<S: Sql>(sql: &S, server: &ServerId) -> Result<(), Fail
 /// The owner of a session, where that is another server and alive.
 async fn living_owner<S: Sql>(sql: &S, session: &SessionRow, own: &str) -> Result<Option<ServerId>, Failure> {
     let Some(owner) = session.owner.as_deref().filter(|owner| *owner != own) else { return Ok(None) };
-    let alive_since = now(sql).await? - LEASE_MILLIS;
-    let statement = "SELECT id FROM server WHERE id = $1 AND beat_at >= $2";
-    let row = sql.query(statement, values![owner, alive_since]).await?.into_iter().next();
-    row.map(|mut row| row.text().map(ServerId)).transpose()
+    let statement = concat!("SELECT ", server_columns!(), " FROM server WHERE id = $1");
+    let Some(mut row) = sql.query(statement, values![owner]).await?.into_iter().next() else { return Ok(None) };
+    let is_alive = ServerRow::from_row(&mut row)?.is_alive(now(sql).await?);
+    Ok(is_alive.then(|| ServerId(owner.to_owned())))
 }
 
 /// Whether another server, which is alive, owns a session.

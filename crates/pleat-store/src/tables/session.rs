@@ -1,14 +1,16 @@
 //! Rows of sessions and what agents call them.
 
+use super::part::Extent;
 use super::sql::{Row, Sql, object_text, values};
-use super::turn;
+use super::{prompt, turn};
 use crate::failure::Failure;
 use crate::{IdKind, Revision, StoreError};
 use pleat_transcript::change::{ChangeError, SessionUpdate};
-use pleat_transcript::document::Document;
+use pleat_transcript::document::{Document, chosen_from_json, chosen_to_json};
 use pleat_transcript::ids::{AgentSessionId, SessionId, TurnId};
 use pleat_transcript::message::JsonObject;
-use pleat_transcript::session::{ContextGauge, Millis, Session};
+use pleat_transcript::session::{ChosenSettings, ContextGauge, Millis, Session};
+use serde_json::Value;
 
 /// A session's row, found by its id.
 #[derive(Debug, Clone)]
@@ -59,8 +61,8 @@ pub(crate) async fn insert<S: Sql>(
     document_extra: &JsonObject,
 ) -> Result<SessionRow, Failure> {
     let statement = "INSERT INTO session (id, revision, updated_at, created_at, title, agent, root, live_turn, \
-         context_used, context_size, extra, document_extra, derived) \
-         VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING RETURNING key";
+         context_used, context_size, chosen, directories, extra, document_extra, derived) \
+         VALUES ($1, 1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (id) DO NOTHING RETURNING key";
     let inserted = sql
         .query(
             statement,
@@ -74,6 +76,8 @@ pub(crate) async fn insert<S: Sql>(
                 session.live_turn.as_ref().map(TurnId::as_str),
                 session.context.map(|gauge| gauge.used.cast_signed()),
                 session.context.map(|gauge| gauge.size.cast_signed()),
+                chosen_text(&session.chosen),
+                directories_text(&session.directories)?,
                 object_text(&session.extra)?,
                 object_text(document_extra)?,
                 super::derived::VERSION,
@@ -87,6 +91,9 @@ pub(crate) async fn insert<S: Sql>(
     for turn in &session.turns {
         turn::insert(sql, &row, turn).await?;
     }
+    for waiting in &session.waiting {
+        prompt::insert(sql, &row, waiting).await?;
+    }
     Ok(row)
 }
 
@@ -94,11 +101,14 @@ pub(crate) async fn insert<S: Sql>(
 pub(crate) async fn update<S: Sql>(sql: &S, session: &SessionRow, update: &SessionUpdate) -> Result<bool, Failure> {
     let statement = "UPDATE session SET live_turn = CASE WHEN $1 THEN $2 ELSE live_turn END, \
          title = coalesce($3, title), context_used = coalesce($4, context_used), \
-         context_size = coalesce($5, context_size) WHERE key = $6 \
+         context_size = coalesce($5, context_size), chosen = CASE WHEN $6 THEN $7 ELSE chosen END, \
+         directories = CASE WHEN $8 THEN $9 ELSE directories END WHERE key = $10 \
          AND (live_turn IS DISTINCT FROM CASE WHEN $1 THEN $2 ELSE live_turn END \
          OR title IS DISTINCT FROM coalesce($3, title) \
          OR context_used IS DISTINCT FROM coalesce($4, context_used) \
-         OR context_size IS DISTINCT FROM coalesce($5, context_size))";
+         OR context_size IS DISTINCT FROM coalesce($5, context_size) \
+         OR chosen IS DISTINCT FROM CASE WHEN $6 THEN $7 ELSE chosen END \
+         OR directories IS DISTINCT FROM CASE WHEN $8 THEN $9 ELSE directories END)";
     let updated = sql
         .execute(
             statement,
@@ -108,6 +118,10 @@ pub(crate) async fn update<S: Sql>(sql: &S, session: &SessionRow, update: &Sessi
                 &update.title,
                 update.context.map(|gauge| gauge.used.cast_signed()),
                 update.context.map(|gauge| gauge.size.cast_signed()),
+                update.chosen.is_some(),
+                update.chosen.as_ref().and_then(chosen_text),
+                update.directories.is_some(),
+                update.directories.as_deref().map(directories_text).transpose()?.flatten(),
                 session.key,
             ],
         )
@@ -139,10 +153,12 @@ pub(crate) async fn set_last_words<S: Sql>(
     sql.post(statement, super::sql::owned_values![words, session.key]).await
 }
 
-/// The session without its turns, in a document with no messages yet.
-pub(crate) async fn read<S: Sql>(sql: &S, found: &SessionRow) -> Result<Document, Failure> {
-    let statement = "SELECT root, live_turn, title, agent, created_at, context_used, context_size, extra, \
-         document_extra FROM session WHERE key = $1";
+/// The session without its turns, in a document with no messages yet; of previews large attachments of prompts have no
+/// data.
+pub(crate) async fn read<S: Sql>(sql: &S, found: &SessionRow, extent: Extent) -> Result<Document, Failure> {
+    let statement = "SELECT root, live_turn, title, agent, created_at, context_used, context_size, chosen, directories, \
+         extra, document_extra, EXISTS (SELECT 1 FROM prompt WHERE prompt.session = session.key AND prompt.ended = 0) \
+         FROM session WHERE key = $1";
     let row = sql.query(statement, values![found.key]).await?.into_iter().next();
     let mut row = row.ok_or_else(|| StoreError::UnknownSession(found.id.clone()))?;
     let session = Session {
@@ -154,11 +170,36 @@ pub(crate) async fn read<S: Sql>(sql: &S, found: &SessionRow) -> Result<Document
         created_at: row.optional_integer()?,
         turns: Vec::new(),
         context: gauge(row.optional_integer()?, row.optional_integer()?),
+        waiting: Vec::new(),
+        chosen: chosen(row.json()?)?,
+        directories: directories(row.json()?)?,
         extra: row.object()?,
     };
     let mut document = Document::new(session);
     document.extra = row.object()?;
+    if row.boolean()? {
+        document.session.waiting = prompt::read_all(sql, found, extent).await?;
+    }
     Ok(document)
+}
+
+/// What a person chose, for its column; NULL where that is nothing.
+fn chosen_text(chosen: &ChosenSettings) -> Option<String> {
+    (!chosen.is_empty()).then(|| chosen_to_json(chosen).to_string())
+}
+
+fn chosen(stored: Option<Value>) -> Result<ChosenSettings, Failure> {
+    let chosen = stored.map(chosen_from_json).transpose();
+    Ok(chosen.map_err(|error| Failure::Unreadable(error.to_string()))?.unwrap_or_default())
+}
+
+/// Directories for their column; NULL where there are none.
+fn directories_text(directories: &[String]) -> Result<Option<String>, Failure> {
+    if directories.is_empty() { Ok(None) } else { Ok(Some(serde_json::to_string(directories)?)) }
+}
+
+fn directories(stored: Option<Value>) -> Result<Vec<String>, Failure> {
+    Ok(stored.map(serde_json::from_value).transpose()?.unwrap_or_default())
 }
 
 fn gauge(used: Option<i64>, size: Option<i64>) -> Option<ContextGauge> {

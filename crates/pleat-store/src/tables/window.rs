@@ -48,7 +48,7 @@ impl Bounds {
 
 /// Reads a window.
 pub(crate) async fn read<S: Sql>(sql: &S, session: &SessionRow, window: &Window) -> Result<Excerpt, Failure> {
-    let mut document = session::read(sql, session).await?;
+    let mut document = session::read(sql, session, Extent::Preview).await?;
     document.extra = pleat_transcript::message::JsonObject::new();
     let count = top_level_count(sql, session).await?;
     let mut positions = HashMap::new();

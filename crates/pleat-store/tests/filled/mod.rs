@@ -9,8 +9,9 @@ use pleat_store::search::{SearchFilter, SearchOrder, SearchRequest};
 use pleat_store::{CommandId, Durability, Revision, Store};
 use pleat_transcript::change::Change;
 use pleat_transcript::document::Document;
-use pleat_transcript::ids::{AgentSessionId, CallId, MessageId, SessionId};
-use pleat_transcript::message::{Body, JsonObject, Message, Notice, NoticeLevel};
+use pleat_transcript::ids::{AgentSessionId, CallId, MessageId, PromptId, SessionId};
+use pleat_transcript::message::{Body, JsonObject, Media, MediaKind, Message, Notice, NoticeLevel};
+use pleat_transcript::session::WaitingPrompt;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,28 @@ pub(crate) fn document() -> Document {
     Document::from_json(&document.to_string()).unwrap()
 }
 
+/// A prompt with a large picture.
+fn prompt(id: &str) -> WaitingPrompt {
+    let data = Some(format!("{id} ").repeat(20_000));
+    let (mime, uri, name, message_id) = (Some("image/png".to_owned()), None, None, None);
+    WaitingPrompt {
+        id: PromptId::new(id).unwrap(),
+        key: Some(format!("{id}\0")),
+        text: "Go on.".to_owned(),
+        attachments: vec![Media {
+            kind: MediaKind::Image,
+            mime,
+            data,
+            uri,
+            name,
+            message_id,
+            extra: JsonObject::new(),
+        }],
+        created_at: Some(10),
+        held: Some("Not now.".to_owned()),
+    }
+}
+
 /// Fills a store through all that a store does.
 pub(crate) async fn fill(store: &dyn Store) {
     suite::appended_output_is_joined_and_replaced(store).await;
@@ -65,6 +88,10 @@ pub(crate) async fn fill(store: &dyn Store) {
     for _ in 0..2 {
         store.commit(id(IMPORTED), vec![appended.clone()], 10, Durability::Agent).await.unwrap();
     }
+    let prompts = ["waits", "is sent"].map(prompt).map(Box::new).map(Change::QueuePrompt);
+    store.commit(id(IMPORTED), prompts.to_vec(), 10, Durability::Person).await.unwrap();
+    let sent = Change::RemovePrompt { prompt: PromptId::new("is sent").unwrap(), sent: true };
+    store.commit(id(IMPORTED), vec![sent], 10, Durability::Agent).await.unwrap();
     for name in ["first", "second", "first"] {
         store.add_agent_session(id(IMPORTED), AgentSessionId(name.to_owned()), 1).await.unwrap();
     }

@@ -156,7 +156,8 @@ impl Raw {
 
 const BLOBS_COUNTED_WRONGLY: &str = "SELECT count(*) FROM blob WHERE uses <> \
      (SELECT count(*) FROM call WHERE input_blob = hash) + (SELECT count(*) FROM call WHERE output_blob = hash) \
-     + (SELECT count(*) FROM part WHERE part.blob = hash) OR uses = 0";
+     + (SELECT count(*) FROM part WHERE part.blob = hash) \
+     + (SELECT count(*) FROM prompt WHERE prompt.attachments_blob = hash) OR uses = 0";
 
 /// Makes a test of each function for each kind of database.
 macro_rules! on_each_database {

@@ -1,14 +1,16 @@
 //! Commits, and what is read after them.
 
 use super::sample::{self, call, entries, media, message, notice, permission, plan, round, terminal, text, turn, user};
-use super::{Twin, call_id, message_id, pretty_eq, round_of, session_id, turn_id};
+use super::{Twin, call_id, message_id, pretty_eq, prompt_id, round_of, session_id, turn_id};
 use pleat_store::{Durability, IdKind, Revision, Store, StoreError};
 use pleat_transcript::call::{Call, CallState, Lines, PermissionState};
-use pleat_transcript::change::{CallUpdate, Change, ChangeError, MessageUpdate, SessionUpdate, TurnUpdate};
+use pleat_transcript::change::{
+    CallUpdate, Change, ChangeError, MessageUpdate, PromptUpdate, SessionUpdate, TurnUpdate,
+};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::ids::MessageId;
 use pleat_transcript::message::{Body, MediaKind, Part, Plan, PlanContent, RoundState};
-use pleat_transcript::session::{ContextGauge, Session, TurnState};
+use pleat_transcript::session::{ChosenSettings, ContextGauge, Session, TurnState, WaitingPrompt};
 use serde_json::json;
 
 fn insert(message: pleat_transcript::message::Message) -> Change {
@@ -76,8 +78,17 @@ fn full_call_update() -> CallUpdate {
 pub(crate) async fn every_change_is_applied(store: &dyn Store) {
     let mut twin = sample_twin(store, "s").await;
     let gauge = Some(ContextGauge { used: 1, size: 2 });
-    let update = SessionUpdate { live_turn: Some(None), title: Some("new".to_owned()), context: gauge };
+    let update = SessionUpdate {
+        live_turn: Some(None),
+        title: Some("new".to_owned()),
+        context: gauge,
+        chosen: Some(sample::chosen("code")),
+        directories: Some(vec!["/d".to_owned()]),
+    };
     twin.commit(vec![Change::UpdateSession(update)]).await;
+    let nothing =
+        SessionUpdate { chosen: Some(ChosenSettings::default()), directories: Some(Vec::new()), ..Default::default() };
+    twin.commit(vec![Change::UpdateSession(nothing)]).await;
     twin.commit(vec![Change::InsertTurn(turn("t3", TurnState::Queued))]).await;
     let update = TurnUpdate {
         state: Some(TurnState::Failed),
@@ -123,11 +134,20 @@ pub(crate) async fn changes_that_alter_nothing_write_nothing(store: &dyn Store) 
     let mut output = call("c1").output;
     output[1] = terminal("$ some");
     let plan = MessageUpdate { plan: Some(entries(&["completed", "odd"])), ..MessageUpdate::default() };
-    let stale = SessionUpdate { title: twin.document.session.title.clone(), ..SessionUpdate::default() };
+    let stale = SessionUpdate {
+        title: twin.document.session.title.clone(),
+        chosen: Some(twin.document.session.chosen.clone()),
+        directories: Some(twin.document.session.directories.clone()),
+        ..SessionUpdate::default()
+    };
+    let same_prompt = PromptUpdate { text: Some("do q1\0".to_owned()), held: Some(Some("Not now.".to_owned())) };
     let same_turn = TurnUpdate { usage: Some(json!(null)), state: Some(TurnState::Running), ..TurnUpdate::default() };
     let ignored = MessageUpdate { plan: Some(entries(&[])), ..MessageUpdate::default() };
     let nothing = vec![
         Change::UpdateSession(stale),
+        Change::UpdatePrompt { prompt: prompt_id("q1"), update: same_prompt },
+        Change::UpdatePrompt { prompt: prompt_id("q2"), update: PromptUpdate::default() },
+        Change::QueuePrompt(Box::new(WaitingPrompt { key: Some("key of q1".to_owned()), ..sample::prompt("q9") })),
         Change::UpdateTurn { turn: turn_id("t2"), update: same_turn },
         Change::UpdateTurn { turn: turn_id("t1"), update: TurnUpdate::default() },
         update_message("plan", plan),
@@ -173,6 +193,11 @@ pub(crate) async fn a_change_that_does_not_fit_leaves_nothing(store: &dyn Store)
             unknown_part(5),
         ),
         (update_call("c9", CallUpdate::default()), ChangeError::UnknownCall(call_id("c9"))),
+        (
+            Change::UpdatePrompt { prompt: prompt_id("q9"), update: PromptUpdate::default() },
+            ChangeError::UnknownPrompt(prompt_id("q9")),
+        ),
+        (Change::RemovePrompt { prompt: prompt_id("q9"), sent: true }, ChangeError::UnknownPrompt(prompt_id("q9"))),
         (append_output("c9", "x"), ChangeError::UnknownCall(call_id("c9"))),
         (append_output("c2", "x"), ChangeError::UnknownCall(call_id("c2"))),
     ];
@@ -197,6 +222,7 @@ pub(crate) async fn an_id_that_is_taken_leaves_nothing(store: &dyn Store) {
         (insert(message("tool", user("x"))), IdKind::Message, "tool"),
         (Change::InsertTurn(turn("t1", TurnState::Queued)), IdKind::Turn, "t1"),
         (Change::InsertPart { message: message_id("round"), part: known_call() }, IdKind::Call, "c1"),
+        (Change::QueuePrompt(Box::new(WaitingPrompt { key: None, ..sample::prompt("q1") })), IdKind::Prompt, "q1"),
         (insert(message("new", round(vec![text("x"), known_call()]))), IdKind::Call, "c1"),
     ];
     for (change, kind, id) in taken {

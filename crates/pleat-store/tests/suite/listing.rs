@@ -64,6 +64,7 @@ pub(crate) async fn the_list_shows_the_last_words(store: &dyn Store) {
         last_turn: None,
         live: false,
         needs_person: false,
+        waiting: 0,
         last_words: None,
     };
     assert_eq!(listing(store, &twin).await, expected);

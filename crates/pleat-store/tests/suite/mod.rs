@@ -4,6 +4,8 @@ mod changes;
 mod large_values;
 mod listing;
 mod plans;
+mod processes;
+mod prompts;
 mod random;
 mod recovery;
 mod sample;
@@ -14,6 +16,8 @@ pub(crate) use changes::*;
 pub(crate) use large_values::*;
 pub(crate) use listing::*;
 pub(crate) use plans::*;
+pub(crate) use processes::*;
+pub(crate) use prompts::*;
 pub(crate) use random::*;
 pub(crate) use recovery::*;
 pub(crate) use searching::*;
@@ -23,7 +27,7 @@ use pleat_store::{Durability, Revision, Store, StoreError};
 use pleat_transcript::change::Change;
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::{fold, fold_excerpt};
-use pleat_transcript::ids::{CallId, MessageId, PermissionId, SessionId, TurnId};
+use pleat_transcript::ids::{CallId, MessageId, PermissionId, PromptId, SessionId, TurnId};
 use pleat_transcript::message::{Assistant, Body, Message};
 use pleat_transcript::rows::RowsDocument;
 use pleat_transcript::session::{Millis, Session};
@@ -46,6 +50,10 @@ pub(crate) fn call_id(id: &str) -> CallId {
 
 pub(crate) fn permission_id(id: &str) -> PermissionId {
     PermissionId::new(id).unwrap()
+}
+
+pub(crate) fn prompt_id(id: &str) -> PromptId {
+    PromptId::new(id).unwrap()
 }
 
 /// A store's session, and the document that it should be.

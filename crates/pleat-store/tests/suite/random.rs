@@ -1,14 +1,14 @@
 //! Random lists of changes: the store must hold what [`Document::apply`] makes of them.
 
 use super::sample::{self, call, entries, media, message, notice, permission, plan, round, terminal, text, thinking};
-use super::{Twin, call_id, message_id, round_of, session_id, turn_id};
+use super::{Twin, call_id, message_id, prompt_id, round_of, session_id, turn_id};
 use pleat_store::Store;
 use pleat_transcript::call::{Call, CallState, Lines, PermissionState};
-use pleat_transcript::change::{CallUpdate, Change, MessageUpdate, SessionUpdate, TurnUpdate};
+use pleat_transcript::change::{CallUpdate, Change, MessageUpdate, PromptUpdate, SessionUpdate, TurnUpdate};
 use pleat_transcript::document::Document;
-use pleat_transcript::ids::{CallId, MessageId};
+use pleat_transcript::ids::{CallId, MessageId, PromptId};
 use pleat_transcript::message::{Assistant, Body, MediaKind, Message, Part, PlanContent, RoundState, ToolResult, User};
-use pleat_transcript::session::{ContextGauge, Session, Turn, TurnState};
+use pleat_transcript::session::{ContextGauge, Session, Turn, TurnState, WaitingPrompt};
 use proptest::collection::vec;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub(crate) async fn random_changes_leave_what_a_document_would_be(store: &dyn St
 async fn follow(store: &dyn Store, session: Session, choices: &[u16]) {
     let mut twin = Twin::create(store, session).await;
     twin.commit(sample::messages().into_iter().map(|message| Change::InsertMessage(Box::new(message))).collect()).await;
-    let mut dice = Dice { choices: choices.iter() };
+    let mut dice = Dice { choices: choices.iter(), prompts: 0 };
     while dice.choices.len() > 0 {
         let mut model = twin.document.clone();
         let mut changes = Vec::new();
@@ -74,6 +74,11 @@ fn takes_an_id(change: &Change, document: &Document, before: &[Change]) -> bool 
         document.messages.iter().any(|known| known.id == message.id) || ids.windows(2).any(|pair| pair[0] == pair[1])
     } else if let Change::InsertPart { part: Part::Call(call), .. } = change {
         calls(&document).any(|known| known.id == call.id)
+    } else if let Change::QueuePrompt(prompt) = change {
+        let mut waiting = document.session.waiting.iter();
+        // One whose key is known is not stored at all.
+        let is_known = |known: &WaitingPrompt| known.key.is_some() && known.key == prompt.key;
+        waiting.clone().any(|known| known.id == prompt.id) && !waiting.any(is_known)
     } else {
         false
     }
@@ -90,6 +95,8 @@ fn calls_of(message: &Message) -> impl Iterator<Item = &Call> {
 /// Answers every question from a list of numbers; from 0 when it is at its end.
 struct Dice<'a> {
     choices: std::slice::Iter<'a, u16>,
+    /// How many prompts there were: ids and keys of those that wait no more are the store's to know.
+    prompts: usize,
 }
 
 impl Dice<'_> {
@@ -132,8 +139,27 @@ impl Dice<'_> {
         known.get(chosen).map_or_else(|| call_id("unknown"), |call| call.id.clone())
     }
 
+    fn prompt_of(&mut self, document: &Document) -> PromptId {
+        let chosen = self.below(document.session.waiting.len() + 1);
+        document.session.waiting.get(chosen).map_or_else(|| prompt_id("unknown"), |prompt| prompt.id.clone())
+    }
+
+    /// A new prompt, or one with the id or the key of another that waits.
+    fn prompt(&mut self, document: &Document) -> WaitingPrompt {
+        self.prompts += 1;
+        let new = WaitingPrompt { text: self.word(), ..sample::prompt(&format!("q{}", self.prompts)) };
+        let waiting = &document.session.waiting;
+        let other = waiting.get(self.below(waiting.len() + 3));
+        match (self.below(5), other) {
+            (0, Some(other)) => WaitingPrompt { id: other.id.clone(), ..new },
+            (1, Some(other)) => WaitingPrompt { key: other.key.clone(), ..new },
+            (2, _) => WaitingPrompt { key: None, held: None, attachments: Vec::new(), ..new },
+            (_, _) => new,
+        }
+    }
+
     fn change(&mut self, document: &Document) -> Change {
-        match self.below(18) {
+        match self.below(22) {
             0..3 => Change::InsertMessage(Box::new(self.message())),
             3 => Change::InsertTurn(self.turn()),
             4 => Change::UpdateTurn { turn: turn_id(&format!("t{}", self.below(3))), update: self.turn_update() },
@@ -149,6 +175,13 @@ impl Dice<'_> {
                 Change::SetPartMessageId { message: self.message_of(document), part: self.below(4), message_id }
             }
             12..15 => Change::UpdateCall { call: self.call_of(document), update: Box::new(self.call_update()) },
+            15 | 16 => Change::QueuePrompt(Box::new(self.prompt(document))),
+            17 => {
+                let update =
+                    PromptUpdate { text: self.some(Self::word), held: self.some(|dice| dice.some(Self::word)) };
+                Change::UpdatePrompt { prompt: self.prompt_of(document), update }
+            }
+            18 => Change::RemovePrompt { prompt: self.prompt_of(document), sent: self.maybe() },
             _ => Change::AppendOutput { call: self.call_of(document), text: self.word() },
         }
     }
@@ -214,6 +247,8 @@ impl Dice<'_> {
             live_turn: self.some(|dice| dice.some(|_| turn_id("t1"))),
             title: self.some(Self::word),
             context: self.some(|dice| ContextGauge { used: dice.number().cast_unsigned(), size: 1 }),
+            chosen: self.some(|dice| dice.some(|dice| sample::chosen(&dice.word())).unwrap_or_default()),
+            directories: self.some(|dice| dice.some(Self::word).into_iter().collect()),
         }
     }
 

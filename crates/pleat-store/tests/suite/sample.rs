@@ -1,6 +1,6 @@
 //! Things with something in every field.
 
-use super::{call_id, message_id, permission_id, turn_id};
+use super::{call_id, message_id, permission_id, prompt_id, turn_id};
 use pleat_transcript::call::{Call, CallState, Lines, Permission, PermissionState};
 use pleat_transcript::document::Document;
 use pleat_transcript::ids::{AgentCallId, SessionId};
@@ -8,7 +8,7 @@ use pleat_transcript::message::{
     Assistant, Body, JsonObject, Media, MediaKind, Message, Notice, NoticeLevel, Origin, Part, Plan, PlanContent,
     PlanEntry, Rating, RoundState, TextPart, ToolResult, User,
 };
-use pleat_transcript::session::{ContextGauge, Session, Turn, TurnState};
+use pleat_transcript::session::{ChosenSettings, ContextGauge, Session, Turn, TurnState, WaitingPrompt};
 use serde_json::{Value, json};
 
 pub(crate) fn extra() -> JsonObject {
@@ -27,7 +27,31 @@ pub(crate) fn session(id: SessionId) -> Session {
         created_at: Some(1_700_000_000_000),
         turns: vec![turn("t1", TurnState::Completed), turn("t2", TurnState::Running)],
         context: Some(ContextGauge { used: 7, size: u64::MAX }),
+        waiting: vec![prompt("q1"), WaitingPrompt { key: None, held: None, ..prompt("q2") }],
+        chosen: chosen("plan"),
+        directories: vec!["/srv/shared \0\"".to_owned(), String::new()],
         extra: extra(),
+    }
+}
+
+/// A prompt that is held, with a key of its own.
+pub(crate) fn prompt(id: &str) -> WaitingPrompt {
+    WaitingPrompt {
+        id: prompt_id(id),
+        key: Some(format!("key of {id}")),
+        text: format!("do {id}\0"),
+        attachments: vec![media(MediaKind::Image), media(MediaKind::Resource)],
+        created_at: Some(8),
+        held: Some("Not now.".to_owned()),
+    }
+}
+
+pub(crate) fn chosen(mode: &str) -> ChosenSettings {
+    let options = [("effort", json!("high")), ("", json!({"z": null, "a": ["\u{0}", 0.1]}))];
+    ChosenSettings {
+        mode: Some(mode.to_owned()),
+        model: Some(String::new()),
+        options: options.map(|(id, value)| (id.to_owned(), value)).into(),
     }
 }
 

@@ -75,6 +75,12 @@ pub enum Problem {
         /// The id.
         id: String,
     },
+    /// A key by which a client names its prompt, and which an earlier prompt has.
+    #[error("found the key \"{key}\" of a prompt a second time, expected one of its own")]
+    RepeatedKey {
+        /// The key.
+        key: String,
+    },
 }
 
 impl Problem {

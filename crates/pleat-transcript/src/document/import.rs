@@ -1,17 +1,26 @@
 //! What an import changes of a document: nothing of it runs here (docs/spec/fold.md, "Input").
 
-use super::Document;
+use super::{Document, chosen_to_json};
 use crate::call::{Call, CallState, PermissionState};
 use crate::ids::TurnId;
-use crate::message::{Body, Part, RoundState};
+use crate::message::{Body, JsonObject, Part, RoundState};
 use crate::session::TurnState;
 use std::collections::HashSet;
+
+/// Why a prompt is not sent by itself that waited when its session was exported.
+const HELD: &str = "It was imported with its session. Send it or remove it.";
 
 impl Document {
     /// Closes what the document left open, so that nothing of an imported session shows as running: its live turn and
     /// turns without an end become interrupted, and so do the unresolved calls of these turns; open questions expire
-    /// and streaming rounds are complete. Doing it again changes nothing.
+    /// and streaming rounds are complete. Prompts that wait are held, and what was chosen of the agent's modes and
+    /// directories is kept under the key `imported` without being in force: nobody here asked for them. Doing it again
+    /// changes nothing.
     pub fn prepare_import(&mut self) {
+        self.set_grants_aside();
+        for prompt in &mut self.session.waiting {
+            prompt.held.get_or_insert_with(|| HELD.to_owned());
+        }
         let open_turns = self.close_turns();
         for message in &mut self.messages {
             let Body::Assistant(assistant) = &mut message.body else { continue };
@@ -24,6 +33,21 @@ impl Document {
                     close_call(call, was_open);
                 }
             }
+        }
+    }
+
+    /// A document must not decide what an agent may do here: a mode can allow everything, a directory opens it.
+    fn set_grants_aside(&mut self) {
+        let session = &mut self.session;
+        let mut aside = JsonObject::new();
+        if !session.chosen.is_empty() {
+            aside.insert("chosen".to_owned(), chosen_to_json(&std::mem::take(&mut session.chosen)));
+        }
+        if !session.directories.is_empty() {
+            aside.insert("directories".to_owned(), std::mem::take(&mut session.directories).into());
+        }
+        if !aside.is_empty() {
+            session.extra.insert("imported".to_owned(), aside.into());
         }
     }
 

@@ -3,20 +3,25 @@
 //! Reading is strict about what we name (a wrong type, word or id is an error with its JSON path) and keeps what we do
 //! not: unknown keys stand in `extra` and are written again. An object of ours without an `extra` (`context`, `lines`,
 //! `window`) leaves its unknown keys in the `extra` of the object it stands in, under its own name; what stands beside
-//! the call in a part is in the call's `extra` under [`PART_KEYS`]. Writing leaves out what is absent, null, empty or
-//! false, so exporting what was imported gives the same bytes.
+//! the call in a part is in the call's `extra` under [`PART_KEYS`]. Prompts that wait, and what was chosen in a session, are
+//! read leniently: a value of another shape is a foreign one. Writing leaves out what is absent, null, empty or false, so
+//! exporting what was imported gives the same bytes.
 
 mod error;
 mod fields;
 mod import;
 mod read;
+mod waiting;
 mod words;
 mod write;
 
 pub use error::{DocumentError, Problem};
-pub use read::{call_from_json, message_from_json, part_from_json, session_from_json, turn_from_json};
+pub use read::{
+    attachment_from_json, call_from_json, message_from_json, part_from_json, session_from_json, turn_from_json,
+};
+pub use waiting::{chosen_from_json, chosen_to_json};
 pub use words::{PartType, Role};
-pub use write::{call_to_json, message_to_json, part_to_json, session_to_json, turn_to_json};
+pub use write::{call_to_json, media_to_json, message_to_json, part_to_json, session_to_json, turn_to_json};
 
 use crate::ids::MessageId;
 use crate::message::{JsonObject, Message};

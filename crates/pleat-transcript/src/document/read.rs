@@ -2,6 +2,7 @@
 
 use super::error::{DOCUMENT, DocumentError, Path, Problem};
 use super::fields::Fields;
+use super::waiting;
 use super::words::{PartType, Role};
 use super::{Document, PART_KEYS, Window};
 use crate::call::{Call, CallState, Lines, Permission, PermissionState};
@@ -14,7 +15,7 @@ use crate::session::{ContextGauge, Session, Turn, TurnState};
 use serde_json::Value;
 use std::collections::HashSet;
 
-type Read<T> = Result<T, DocumentError>;
+pub(super) type Read<T> = Result<T, DocumentError>;
 
 impl Document {
     /// Reads a transcript document.
@@ -57,13 +58,18 @@ pub fn part_from_json(value: Value) -> Result<Part, DocumentError> {
     part_at(value, Path::Root("part"))
 }
 
+/// Reads an image, audio or a resource of a user message.
+pub fn attachment_from_json(value: Value) -> Result<Media, DocumentError> {
+    attachment_at(value, Path::Root("attachment"))
+}
+
 /// Reads a call.
 pub fn call_from_json(value: Value) -> Result<Call, DocumentError> {
     call_at(value, Path::Root("call"))
 }
 
 /// Keeps the unknown keys of an object that has no `extra` in the `extra` around it.
-fn keep_unknown(extra: &mut JsonObject, key: &str, unknown: JsonObject) {
+pub(super) fn keep_unknown(extra: &mut JsonObject, key: &str, unknown: JsonObject) {
     if !unknown.is_empty() {
         extra.insert(key.to_owned(), Value::Object(unknown));
     }
@@ -80,8 +86,10 @@ fn session_at(value: Value, path: Path) -> Read<Session> {
     session.turns = fields.list_of("turns", turn_at)?;
     let (context, unknown) = context_of(&mut fields)?;
     session.context = context;
+    let beside = waiting::take_into(&mut session, &mut fields);
     session.extra = fields.rest();
     keep_unknown(&mut session.extra, "context", unknown);
+    session.extra.extend(beside);
     Ok(session)
 }
 
@@ -202,7 +210,7 @@ fn entry_at(value: Value, path: Path) -> Read<PlanEntry> {
     })
 }
 
-fn attachment_at(value: Value, path: Path) -> Read<Media> {
+pub(super) fn attachment_at(value: Value, path: Path) -> Read<Media> {
     let mut fields = Fields::of(value, path)?;
     let kind = fields.word("type", "attachment type", &MediaKind::WORDS)?;
     let kind = kind.ok_or_else(|| fields.missing("type", "an attachment type"))?;
@@ -318,6 +326,7 @@ fn check_ids(document: &Document) -> Read<()> {
     for (index, turn) in document.session.turns.iter().enumerate() {
         check_new(&mut seen, "turn", turn.id.as_str(), Path::Item(&turns, index))?;
     }
+    waiting::check(&document.session)?;
     let messages = Path::Key(&DOCUMENT, "messages");
     let (mut seen, mut seen_calls) = (HashSet::new(), HashSet::new());
     for (index, message) in document.messages.iter().enumerate() {
@@ -334,7 +343,7 @@ fn check_ids(document: &Document) -> Read<()> {
     Ok(())
 }
 
-fn check_new<'d>(seen: &mut HashSet<&'d str>, what: &'static str, id: &'d str, path: Path) -> Read<()> {
+pub(super) fn check_new<'d>(seen: &mut HashSet<&'d str>, what: &'static str, id: &'d str, path: Path) -> Read<()> {
     if seen.insert(id) {
         return Ok(());
     }

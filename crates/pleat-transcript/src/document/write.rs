@@ -5,7 +5,7 @@
 //! optional string that is set to an empty one.
 
 use super::words::{PartType, Role};
-use super::{Document, PART_KEYS, Window};
+use super::{Document, PART_KEYS, Window, waiting};
 use crate::call::{Call, Lines, Permission};
 use crate::message::{
     Assistant, Body, JsonObject, Media, Message, Part, Plan, PlanContent, PlanEntry, Rating, TextPart, User,
@@ -24,11 +24,11 @@ impl Document {
     }
 }
 
-fn put(object: &mut JsonObject, key: &str, value: impl Into<Value>) {
+pub(super) fn put(object: &mut JsonObject, key: &str, value: impl Into<Value>) {
     object.insert(key.to_owned(), value.into());
 }
 
-fn put_some(object: &mut JsonObject, key: &str, value: Option<impl Into<Value>>) {
+pub(super) fn put_some(object: &mut JsonObject, key: &str, value: Option<impl Into<Value>>) {
     match value.map(Into::into) {
         None | Some(Value::Null) => {}
         Some(value) => put(object, key, value),
@@ -39,13 +39,13 @@ fn put_id(object: &mut JsonObject, key: &str, id: Option<&impl ToString>) {
     put_some(object, key, id.map(ToString::to_string));
 }
 
-fn put_text(object: &mut JsonObject, key: &str, text: &str) {
+pub(super) fn put_text(object: &mut JsonObject, key: &str, text: &str) {
     if !text.is_empty() {
         put(object, key, text);
     }
 }
 
-fn put_list(object: &mut JsonObject, key: &str, list: Vec<Value>) {
+pub(super) fn put_list(object: &mut JsonObject, key: &str, list: Vec<Value>) {
     if !list.is_empty() {
         put(object, key, list);
     }
@@ -91,6 +91,7 @@ pub fn session_to_json(session: &Session) -> Value {
         "context",
         session.context.map(|ContextGauge { used, size }| json!({"used": used, "size": size})),
     );
+    waiting::put_all(&mut object, session);
     finish(object, &session.extra)
 }
 
@@ -187,7 +188,8 @@ fn text_part_to_json(kind: PartType, part: &TextPart) -> Value {
     finish(object, &part.extra)
 }
 
-fn media_to_json(media: &Media) -> Value {
+/// Writes an image, audio or a resource.
+pub fn media_to_json(media: &Media) -> Value {
     let mut object = JsonObject::new();
     put(&mut object, "type", media.kind.word());
     put_some(&mut object, "mime", media.mime.as_deref());

@@ -62,6 +62,11 @@ impl Calls {
         self.by_id.get_mut(self.newest.get(agent_id)?)
     }
 
+    /// All calls, in no order.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Call> {
+        self.by_id.values().map(|tracked| &tracked.call)
+    }
+
     pub(super) fn get(&self, id: &CallId) -> Option<&TrackedCall> {
         self.by_id.get(id)
     }

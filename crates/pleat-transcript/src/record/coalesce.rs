@@ -44,7 +44,10 @@ fn target(change: &Change) -> Option<Target> {
         | Change::UpdateTurn { .. }
         | Change::InsertMessage(_)
         | Change::InsertPart { .. }
-        | Change::SetPartMessageId { .. } => None,
+        | Change::SetPartMessageId { .. }
+        | Change::QueuePrompt(_)
+        | Change::UpdatePrompt { .. }
+        | Change::RemovePrompt { .. } => None,
     }
 }
 

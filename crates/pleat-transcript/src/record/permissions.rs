@@ -2,7 +2,7 @@
 
 use super::calls::CallPlace;
 use super::{SessionRecord, Step};
-use crate::call::{CallState, Permission, PermissionState};
+use crate::call::{Call, CallState, Permission, PermissionState};
 use crate::change::CallUpdate;
 use crate::event::{CallReport, PermissionOutcome, RequestKey};
 use crate::ids::{CallId, PermissionId};
@@ -100,6 +100,18 @@ impl SessionRecord {
     /// The keys of all open requests.
     pub fn open_requests(&self) -> Vec<RequestKey> {
         self.requests.keys().cloned().collect()
+    }
+
+    /// The call that an open request is about.
+    pub fn asked_about(&self, request: &RequestKey) -> Option<&Call> {
+        let open = self.requests.get(request)?;
+        self.calls.get(&open.call).map(|tracked| &tracked.call)
+    }
+
+    /// What became of a request, unless its call was asked about again since.
+    pub fn request_state(&self, permission: &PermissionId) -> Option<PermissionState> {
+        let asked = self.calls.all().filter_map(|call| call.permission.as_ref());
+        asked.filter(|asked| asked.request.as_ref() == Some(permission)).find_map(|asked| asked.state)
     }
 
     /// Whether an open request has an option of this id.

@@ -146,7 +146,10 @@ impl SessionRecord {
                 | Change::InsertPart { .. }
                 | Change::AppendText { .. }
                 | Change::SetPartMessageId { .. }
-                | Change::AppendOutput { .. } => {}
+                | Change::AppendOutput { .. }
+                | Change::QueuePrompt(_)
+                | Change::UpdatePrompt { .. }
+                | Change::RemovePrompt { .. } => {}
             }
         }
         if let Some(turn) = turn {

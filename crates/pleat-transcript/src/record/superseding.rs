@@ -48,7 +48,10 @@ impl Superseding {
                 | Change::UpdateMessage { .. }
                 | Change::InsertPart { .. }
                 | Change::AppendText { .. }
-                | Change::SetPartMessageId { .. } => now.push(change),
+                | Change::SetPartMessageId { .. }
+                | Change::QueuePrompt(_)
+                | Change::UpdatePrompt { .. }
+                | Change::RemovePrompt { .. } => now.push(change),
             }
         }
         now.extend(self.take_due(at));

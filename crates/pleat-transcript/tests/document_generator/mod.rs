@@ -7,12 +7,12 @@ pub(crate) mod conversation;
 
 use pleat_transcript::call::{Call, CallState, Lines, Permission, PermissionState};
 use pleat_transcript::document::{Document, Window};
-use pleat_transcript::ids::{AgentCallId, CallId, MessageId, PermissionId, SessionId, TurnId};
+use pleat_transcript::ids::{AgentCallId, CallId, MessageId, PermissionId, PromptId, SessionId, TurnId};
 use pleat_transcript::message::{
     Assistant, Body, JsonObject, Media, MediaKind, Message, Notice, NoticeLevel, Origin, Part, Plan, PlanContent,
     PlanEntry, Rating, RoundState, TextPart, ToolResult, User,
 };
-use pleat_transcript::session::{ContextGauge, Session, Turn, TurnState};
+use pleat_transcript::session::{ChosenSettings, ContextGauge, Session, Turn, TurnState, WaitingPrompt};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -241,17 +241,43 @@ fn message() -> BoxedStrategy<Message> {
         .boxed()
 }
 
+/// Prompts that wait, each with an id and, where it has one, a key of its own.
+fn waiting() -> BoxedStrategy<Vec<WaitingPrompt>> {
+    let prompt = (any::<bool>(), text(), vec(media(), 0..2), option::of(any::<i64>()), option::of(text()));
+    let prompts = vec(prompt, 0..3).prop_map(|prompts| {
+        let numbered = prompts.into_iter().enumerate();
+        let prompt = |(number, (has_key, text, attachments, created_at, held))| WaitingPrompt {
+            id: PromptId::new(format!("q{number}")).unwrap(),
+            key: bool::then(has_key, || format!("key {number}")),
+            text,
+            attachments,
+            created_at,
+            held,
+        };
+        numbered.map(prompt).collect()
+    });
+    prop_oneof![2 => Just(Vec::new()), 1 => prompts].boxed()
+}
+
+fn chosen() -> BoxedStrategy<ChosenSettings> {
+    let options = vec((text(), json_value()), 0..3).prop_map(|options| options.into_iter().collect());
+    let chosen = (option::of(text()), option::of(text()), options);
+    chosen.prop_map(|(mode, model, options)| ChosenSettings { mode, model, options }).boxed()
+}
+
 fn session() -> BoxedStrategy<Session> {
     let turn =
         (word_of(&TurnState::WORDS), option::of(text()), option::of(any::<i64>()), option::of(not_null()), extra());
     let context = (any::<u64>(), any::<u64>()).prop_map(|(used, size)| ContextGauge { used, size });
     let root = option::of(prop_oneof![Just("/home/me/app".to_owned()), text()]);
     let texts = (root, option::of(text()), option::of(text()));
-    (texts, option::of(turn_id()), vec(turn, 0..4), option::of(context), extra())
-        .prop_map(|((root, title, agent), live_turn, turns, context, extra)| {
+    let later = (waiting(), chosen(), vec(text(), 0..2));
+    (texts, option::of(turn_id()), vec(turn, 0..4), option::of(context), later, extra())
+        .prop_map(|((root, title, agent), live_turn, turns, context, later, extra)| {
             let mut session = Session::new(SessionId::new("s1").unwrap());
             (session.root, session.title, session.agent) = (root, title, agent);
             (session.live_turn, session.context, session.extra) = (live_turn, context, extra);
+            (session.waiting, session.chosen, session.directories) = later;
             let turns = turns.into_iter().enumerate();
             session.turns = turns
                 .map(|(number, (state, stop_reason, time, usage, extra))| Turn {

@@ -3,8 +3,8 @@
 use pleat_store::search::{SearchPage, SearchRequest};
 use pleat_store::sqlite::SqliteStore;
 use pleat_store::{
-    Claim, CommandId, Durability, Revision, ServerId, SessionCursor, SessionListing, Signals, Store, StoreFuture,
-    StoredCommand, StoredDocument, StoredExcerpt,
+    Claim, CommandId, Durability, ProcessMark, Revision, ServerId, SessionCursor, SessionListing, Signals, Store,
+    StoreFuture, StoredCommand, StoredDocument, StoredExcerpt,
 };
 use pleat_transcript::call::Call;
 use pleat_transcript::change::Change;
@@ -95,6 +95,14 @@ impl Store for CountingStore {
         self.inner.import(document, at)
     }
 
+    fn has_prompt(&self, session: SessionId, key: String) -> StoreFuture<'_, bool> {
+        self.inner.has_prompt(session, key)
+    }
+
+    fn sessions_with_prompts(&self) -> StoreFuture<'_, Vec<SessionId>> {
+        self.inner.sessions_with_prompts()
+    }
+
     fn add_agent_session(&self, session: SessionId, agent_session: AgentSessionId, at: Millis) -> StoreFuture<'_, ()> {
         self.inner.add_agent_session(session, agent_session, at)
     }
@@ -113,6 +121,18 @@ impl Store for CountingStore {
 
     fn leave(&self) -> StoreFuture<'_, ()> {
         self.inner.leave()
+    }
+
+    fn add_process(&self, process: ProcessMark) -> StoreFuture<'_, ()> {
+        self.inner.add_process(process)
+    }
+
+    fn remove_process(&self, process: ProcessMark) -> StoreFuture<'_, ()> {
+        self.inner.remove_process(process)
+    }
+
+    fn left_processes(&self) -> StoreFuture<'_, Vec<ProcessMark>> {
+        self.inner.left_processes()
     }
 
     fn claim(&self, session: SessionId) -> StoreFuture<'_, Claim> {
