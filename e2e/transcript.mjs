@@ -10,8 +10,12 @@ export const PARTS = {
   option: '.permission button[name=option]',
   question: '.bar .question',
   composer: 'form.composer textarea',
-  send: 'form.composer button:not([type=button])',
+  send: 'form.composer button.primary',
   stop: 'button.stop',
+  force: 'button.force',
+  queued: '.queue .queued',
+  banner: '#banner',
+  state: '.top [role=status]',
 };
 
 /** The rows: key, kind, and what one says while it is closed. */
@@ -65,6 +69,41 @@ export async function prompt(page, text) {
   await page.locator(PARTS.composer).fill(text);
   await page.locator(PARTS.send).click();
   await page.locator(PARTS.stop).waitFor();
+}
+
+/** Writes a prompt while a turn runs, and waits until the page shows that it waits. */
+export async function queue(page, text) {
+  await page.locator(PARTS.composer).fill(text);
+  await page.locator(PARTS.send).click();
+  await page.locator(PARTS.queued).filter({ hasText: text }).waitFor();
+}
+
+/** The texts of the prompts that wait, in order. */
+export function queued(page) {
+  return page.locator(`${PARTS.queued} > .plain`).allInnerTexts();
+}
+
+/** Waits until exactly these prompts wait. */
+export async function waitForQueue(page, texts) {
+  const isShown = (wanted) => {
+    const texts = [...document.querySelectorAll('.queue .queued > .plain')].map((text) => text.textContent);
+    return JSON.stringify(texts) === wanted;
+  };
+  try {
+    await page.waitForFunction(isShown, JSON.stringify(texts));
+  } catch {
+    assert.deepEqual(await queued(page), texts);
+  }
+}
+
+/** What was said, prompts and replies, in order. */
+export function said(page) {
+  return page.locator('.rows .message > :is(.plain, .prose)').allInnerTexts();
+}
+
+/** Waits until a part of the page says something. */
+export async function waitForWords(page, part, words) {
+  await page.locator(part).filter({ hasText: words }).first().waitFor();
 }
 
 /** Waits until a person must answer (`true`) or the turn is over (`false`). */

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `bless`, `bench`, `postgres` and `spec`.
+//! The project's own commands: `cargo xtask test`, `bless`, `bench`, `postgres`, `real` and `spec`.
 
 mod bench;
 mod bless;
@@ -6,6 +6,7 @@ mod command;
 mod install;
 mod paths;
 mod postgres;
+mod real;
 mod spec;
 mod test;
 
@@ -20,8 +21,10 @@ Usage: cargo xtask COMMAND
              `test --heavy`: with the tests that repeat something hundreds of times
   bless      run the tests and accept every snapshot as it is now
   bench      print the aims and what this machine measures, side by side; `bench core`: of record and fold alone;
+             `bench host`: of the host, its agents as child processes;
              `bench store`: what the store measures of itself, on SQLite and PostgreSQL
   postgres   run a command with a PostgreSQL for tests: `postgres -- cargo test -p pleat-store`
+  real       run a real agent (claude, codex or gemini) through `pleat run`, on a model that plays a script; never in CI
   spec       list the rules of docs/spec with the tests that name each; a rule without a test fails
 ";
 
@@ -43,8 +46,10 @@ fn run(words: &[String]) -> Result<(), Failure> {
         ["bless"] => bless::run(),
         ["bench"] => bench::run(),
         ["bench", "core"] => bench::run_core(),
+        ["bench", "host"] => bench::run_host(),
         ["bench", "store"] => bench::run_store(),
         ["postgres", "--", program, ref arguments @ ..] => postgres::run(program, arguments),
+        ["real", agent] => real::run(agent),
         ["spec"] => spec::run(),
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

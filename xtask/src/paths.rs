@@ -24,12 +24,16 @@ pub(crate) fn release_example(name: &str) -> Result<PathBuf, Failure> {
     release_file(&format!("examples/{name}"))
 }
 
-fn release_file(name: &str) -> Result<PathBuf, Failure> {
+/// The folder of what was built.
+pub(crate) fn target() -> Result<PathBuf, Failure> {
     let xtask = std::env::current_exe()
         .map_err(|error| Failure::new(format!("the folder of built programs is unknown: {error}.")))?;
     // TARGET/debug/xtask: right wherever the target folder was configured to be.
-    let target = xtask.ancestors().nth(2).unwrap_or(&xtask);
-    let file = target.join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    Ok(xtask.ancestors().nth(2).unwrap_or(&xtask).to_path_buf())
+}
+
+fn release_file(name: &str) -> Result<PathBuf, Failure> {
+    let file = target()?.join("release").join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     if file.is_file() {
         Ok(file)
     } else {

@@ -5,25 +5,24 @@
 //! leave it running for days (docs/cases.md, B21). So every signal goes to the group, and the group is
 //! cleared also after its leader has gone by itself.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessGroup};
 use tokio::process::{ChildStdin, ChildStdout, Command};
-use tokio::signal::unix::SignalKind;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+pub(crate) use self::group_leader::{GroupLeader, SIGKILL, SIGTERM};
+pub use self::left::end_left_group;
 pub use self::stderr_tail::{STDERR_TAIL_BYTES, StderrTail};
 
 mod group;
+mod group_leader;
+mod left;
 mod stderr_tail;
-
-/// How often an orphaned process group is asked whether it still has members. There is no event for
-/// that: its members are not our children.
-const GROUP_POLL: Duration = Duration::from_millis(25);
 
 /// How long the rest of stderr is waited for once the group is gone; only a process that left the
 /// group can still hold it open.
@@ -114,11 +113,7 @@ impl ExitLadder {
 /// An agent's process with its group. Dropping it kills the group.
 #[derive(Debug)]
 pub struct AgentProcess {
-    child: Box<dyn ChildWrapper>,
-    pid: u32,
-    exit: Option<ExitStatus>,
-    /// Once nothing of the group is left its number may be given to strangers, and is not signalled again.
-    group_gone: bool,
+    leader: GroupLeader,
     stderr: StderrTail,
     stderr_drain: Option<JoinHandle<()>>,
 }
@@ -139,29 +134,32 @@ pub fn spawn(command: &AgentCommand) -> Result<Spawned, SpawnError> {
     if !command.cwd.is_dir() {
         return Err(SpawnError::CwdNotADirectory { cwd: command.cwd.clone() });
     }
-    let mut wrapped = CommandWrap::from(tokio_command(command));
-    wrapped.wrap(ProcessGroup::leader());
-    let mut child = wrapped.spawn().map_err(|source| spawn_error(command, source))?;
-    let pipes = (child.stdin().take(), child.stdout().take(), child.stderr().take(), child.id());
-    let (Some(stdin), Some(stdout), Some(stderr), Some(pid)) = pipes else {
-        // All three were asked for and the child was not waited for yet, so this is not reached.
-        let _ = child.start_kill();
+    let mut leader = GroupLeader::spawn(tokio_command(command)).map_err(|source| spawn_error(command, source))?;
+    let (Some(stdin), Some(stdout), Some(stderr)) = leader.take_pipes() else {
+        // All three were asked for, so this is not reached.
         return Err(other_error(command, io::Error::other("the agent's pipes are missing")));
     };
     let tail = StderrTail::default();
     let stderr_drain = Some(tokio::spawn(stderr_tail::drain(stderr, tail.clone())));
-    let process = AgentProcess { child, pid, exit: None, group_gone: false, stderr: tail, stderr_drain };
+    let process = AgentProcess { leader, stderr: tail, stderr_drain };
     Ok(Spawned { process, stdin, stdout })
 }
 
 /// What the environment tells of Pleat's own store: it may hold a password, which is no agent's business.
 const OF_THE_STORE: [&str; 1] = ["PLEAT_STORE"];
 
-fn tokio_command(command: &AgentCommand) -> Command {
-    let mut tokio_command = Command::new(&command.program);
+/// A command with our environment, but for what is our own business.
+pub(crate) fn command_without_store(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
     for name in OF_THE_STORE {
-        tokio_command.env_remove(name);
+        command.env_remove(name);
     }
+    command.envs(left::started_by_us());
+    command
+}
+
+fn tokio_command(command: &AgentCommand) -> Command {
+    let mut tokio_command = command_without_store(&command.program);
     tokio_command
         .args(&command.args)
         .envs(command.env.iter().map(|(name, value)| (name, value)))
@@ -192,7 +190,7 @@ fn other_error(command: &AgentCommand, source: io::Error) -> SpawnError {
 impl AgentProcess {
     /// The process id, which is also its group's.
     pub fn pid(&self) -> u32 {
-        self.pid
+        self.leader.pid()
     }
 
     /// What the agent wrote to stderr last.
@@ -202,12 +200,7 @@ impl AgentProcess {
 
     /// Waits for the group's leader to exit by itself. May be dropped and called again.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
-        if let Some(exit) = self.exit {
-            return Ok(exit);
-        }
-        let exit = self.child.wait().await?;
-        self.exit = Some(exit);
-        Ok(exit)
+        self.leader.wait().await
     }
 
     /// Takes the group down the ladder until nothing of it is left, and gives the leader's exit
@@ -216,35 +209,18 @@ impl AgentProcess {
         // The group itself is not waited for here: what outlives its leader does not read our stdin.
         let _ = timeout(ladder.after_stdin_closed, self.wait()).await;
         if !ladder.after_sigterm.is_zero() {
-            self.signal_and_wait(SignalKind::terminate().as_raw_value(), ladder.after_sigterm).await;
+            self.signal_and_wait(SIGTERM, ladder.after_sigterm).await;
         }
         self.signal_and_wait(SIGKILL, ladder.after_sigkill).await;
-        self.group_gone = true;
+        self.leader.give_up();
         self.finish_stderr().await;
-        self.exit
+        self.leader.exit()
     }
 
     /// Signals what is left of the group and waits until nothing is, at most `patience`.
     async fn signal_and_wait(&mut self, signal: i32, patience: Duration) {
-        self.signal_group(signal);
-        let _ = timeout(patience, self.wait_until_group_gone()).await;
-    }
-
-    async fn wait_until_group_gone(&mut self) {
-        let _ = self.wait().await;
-        // A signal that is ignored by default serves as the cheap question.
-        self.signal_group(SignalKind::window_change().as_raw_value());
-        while !self.group_gone && group::has_running_member(self.pid).unwrap_or(true) {
-            tokio::time::sleep(GROUP_POLL).await;
-            self.signal_group(SignalKind::window_change().as_raw_value());
-        }
-        self.group_gone = true;
-    }
-
-    fn signal_group(&mut self, signal: i32) {
-        if !self.group_gone && self.child.signal(signal).is_err() {
-            self.group_gone = true;
-        }
+        self.leader.signal_group(signal);
+        let _ = timeout(patience, self.leader.wait_until_group_gone()).await;
     }
 
     async fn finish_stderr(&mut self) {
@@ -255,12 +231,8 @@ impl AgentProcess {
     }
 }
 
-/// POSIX's number, the same on every system; tokio has no name for it because it cannot be listened for.
-const SIGKILL: i32 = 9;
-
 impl Drop for AgentProcess {
     fn drop(&mut self) {
-        self.signal_group(SIGKILL);
         if let Some(drain) = self.stderr_drain.take() {
             drain.abort();
         }

@@ -4,10 +4,14 @@
 //! Lines are read one at a time, so a trace larger than the memory is no trouble. A line that is
 //! wrong is an error of its own and the next line is read all the same; only a reader that fails
 //! ends the iteration.
+//!
+//! A wire log ([`crate::wire_log`]) repeats at the head of a file what stood in an earlier one, and
+//! marks it (`"again": true`). Such lines are read at the beginning, and left out where others have
+//! been read before.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -80,7 +84,8 @@ pub enum TraceError {
         /// What stood there, shortened.
         found: String,
     },
-    /// The last line has no newline and is no JSON: the recorder was cut off (`docs/spec/record.md`: dropped and reported).
+    /// The last line has no newline and is no JSON, or the last zstd frame is not whole: the recorder was cut off
+    /// (`docs/spec/record.md`: dropped and reported).
     #[error("{file}:{line}: the last line is torn after {bytes} bytes")]
     Torn {
         /// The file's path, or `trace` where a reader was given.
@@ -99,6 +104,18 @@ pub struct TraceReader<R> {
     line: usize,
     buffer: Vec<u8>,
     ended: bool,
+    /// Whether a line has been read that stands there for the first time.
+    has_begun: bool,
+}
+
+/// A trace in a file.
+pub type TraceFile = TraceReader<Box<dyn BufRead + Send>>;
+
+/// Reads the lines of a trace in several files, one at each step.
+pub struct TraceFiles {
+    files: std::vec::IntoIter<PathBuf>,
+    open: Option<TraceFile>,
+    has_begun: bool,
 }
 
 /// The lines of the trace behind `reader`, which holds plain JSON lines.
@@ -107,12 +124,18 @@ pub fn read<R: BufRead>(reader: R) -> TraceReader<R> {
 }
 
 /// The lines of the trace at `path`, unpacked where it is zstd-compressed.
-pub fn open(path: &Path) -> Result<TraceReader<Box<dyn BufRead + Send>>, TraceError> {
+pub fn open(path: &Path) -> Result<TraceFile, TraceError> {
     let file = path.display().to_string();
     match open_unpacked(path) {
         Ok(reader) => Ok(TraceReader::new(reader, file)),
         Err(source) => Err(TraceError::Open { file, source }),
     }
+}
+
+/// The lines of the files at `paths` one after the other, as one trace: a session's wire log
+/// ([`crate::wire_log::files`]). A file that cannot be opened is an error of its own, and the next one is read.
+pub fn open_all(paths: Vec<PathBuf>) -> TraceFiles {
+    TraceFiles { files: paths.into_iter(), open: None, has_begun: false }
 }
 
 /// The file at `path`, unpacked where it is zstd-compressed: its own bytes decide, not its name.
@@ -131,7 +154,7 @@ pub fn open_unpacked(path: &Path) -> io::Result<Box<dyn BufRead + Send>> {
 
 impl<R: BufRead> TraceReader<R> {
     fn new(reader: R, file: String) -> Self {
-        Self { reader, file, line: 0, buffer: Vec::new(), ended: false }
+        Self { reader, file, line: 0, buffer: Vec::new(), ended: false, has_begun: false }
     }
 
     /// Reads the next line into the buffer, without its line end; `None` at the end of the file.
@@ -146,15 +169,20 @@ impl<R: BufRead> TraceReader<R> {
         Ok(Some(end))
     }
 
-    fn parse_line(&self, end: LineEnd) -> Result<TraceLine, TraceError> {
+    /// `None` for a line that was read before.
+    fn parse_line(&mut self, end: LineEnd) -> Result<Option<TraceLine>, TraceError> {
         let envelope: Envelope = match serde_json::from_slice(&self.buffer) {
             Ok(envelope) => envelope,
             Err(error) if end == LineEnd::EndOfFile && !error.is_data() => return Err(self.torn()),
             Err(error) => return Err(self.malformed("a trace line {\"t_ms\", \"dir\", \"msg\" or \"raw\"}", &error)),
         };
+        if envelope.again && self.has_begun {
+            return Ok(None);
+        }
+        self.has_begun |= !envelope.again;
         let at_ms = envelope.t_ms;
         let what = envelope.into_item().map_err(|expected| self.malformed_item(expected))?;
-        Ok(TraceLine { line: self.line, at_ms, what })
+        Ok(Some(TraceLine { line: self.line, at_ms, what }))
     }
 
     fn torn(&self) -> TraceError {
@@ -182,7 +210,16 @@ impl<R: BufRead> Iterator for TraceReader<R> {
             match self.read_line() {
                 Ok(None) => self.ended = true,
                 Ok(Some(_)) if self.buffer.is_empty() => {}
-                Ok(Some(end)) => return Some(self.parse_line(end)),
+                Ok(Some(end)) => {
+                    if let Some(line) = self.parse_line(end).transpose() {
+                        return Some(line);
+                    }
+                }
+                // What zstd says of a frame that ends too soon.
+                Err(source) if source.kind() == io::ErrorKind::UnexpectedEof => {
+                    self.ended = true;
+                    return Some(Err(self.torn()));
+                }
                 Err(source) => {
                     self.ended = true;
                     return Some(Err(TraceError::Read { file: self.file.clone(), line: self.line, source }));
@@ -190,6 +227,29 @@ impl<R: BufRead> Iterator for TraceReader<R> {
             }
         }
         None
+    }
+}
+
+impl Iterator for TraceFiles {
+    type Item = Result<TraceLine, TraceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(file) = &mut self.open {
+                let line = file.next();
+                self.has_begun |= file.has_begun;
+                if line.is_some() {
+                    return line;
+                }
+            }
+            match open(&self.files.next()?) {
+                Ok(file) => self.open = Some(TraceReader { has_begun: self.has_begun, ..file }),
+                Err(error) => {
+                    self.open = None;
+                    return Some(Err(error));
+                }
+            }
+        }
     }
 }
 
@@ -207,6 +267,8 @@ struct Envelope {
     dir: String,
     msg: Option<Value>,
     raw: Option<String>,
+    #[serde(default)]
+    again: bool,
 }
 
 impl Envelope {
@@ -302,6 +364,50 @@ mod tests {
         file.write_all(&zstd::encode_all(line.as_bytes(), 1).expect("compressed")).expect("written");
         let lines: Vec<_> = open(file.path()).expect("opened").collect::<Result<_, _>>().expect("read");
         assert_eq!(lines, [TraceLine { line: 1, at_ms: 7, what: TraceItem::Note(json!({})) }]);
+    }
+
+    const AGAIN: &str = "{\"again\": true, \"t_ms\": 1, \"dir\": \"note\", \"msg\": \"again\"}\n";
+
+    fn note(text: &str) -> String {
+        format!("{{\"t_ms\": 1, \"dir\": \"note\", \"msg\": \"{text}\"}}\n")
+    }
+
+    #[test]
+    fn what_stands_there_again_is_read_at_the_beginning_only() {
+        let again = || Ok(TraceItem::Note(json!("again")));
+        let first = || Ok(TraceItem::Note(json!("first")));
+        check(&[AGAIN, AGAIN, &note("first"), AGAIN, &note("first")].concat(), &[again(), again(), first(), first()]);
+        check(AGAIN, &[again()]);
+    }
+
+    #[test]
+    fn several_files_are_one_trace() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (older, current) = (folder.path().join("older"), folder.path().join("current"));
+        let frames = |texts: &[String]| -> Vec<u8> {
+            texts.iter().flat_map(|text| zstd::encode_all(text.as_bytes(), 1).expect("compressed")).collect()
+        };
+        std::fs::write(&older, frames(&[AGAIN.to_owned(), note("one"), note("two")])).expect("written");
+        // The last frame is torn.
+        let mut torn = frames(&[AGAIN.to_owned(), note("three"), note("four")]);
+        torn.truncate(torn.len() - 5);
+        std::fs::write(&current, torn).expect("written");
+        let read = |paths: Vec<PathBuf>| -> Vec<String> {
+            let lines = open_all(paths).map(|line| match line {
+                Ok(TraceLine { what: TraceItem::Note(note), .. }) => note.as_str().expect("text").to_owned(),
+                Ok(line) => panic!("{line:?}"),
+                Err(TraceError::Torn { line, .. }) => format!("torn at {line}"),
+                Err(error) => error.to_string(),
+            });
+            lines.collect()
+        };
+        assert_eq!(read(vec![older.clone(), current.clone()]), ["again", "one", "two", "three", "torn at 3"]);
+        assert_eq!(read(vec![current.clone()]), ["again", "three", "torn at 3"]);
+        let missing = folder.path().join("missing");
+        let all = read(vec![older, missing, current]);
+        assert_eq!(all.len(), 6, "{all:?}");
+        assert!(all[3].contains("cannot open the trace"), "{all:?}");
+        assert_eq!(read(Vec::new()), [""; 0]);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use crate::adapter::{Adapter, SessionEvent, session_id};
 use crate::trace::{TraceError, TraceItem, TraceLine};
 use pleat_transcript::document::Document;
-use pleat_transcript::event::{Event, PermissionOutcome, PromptKey, RequestKey};
+use pleat_transcript::event::{Event, PermissionOutcome, PromptKey, RequestKey, TerminalOutput};
 use pleat_transcript::ids::{AgentSessionId, CountedIds, SessionId};
 use pleat_transcript::record::SessionRecord;
 use pleat_transcript::session::{Millis, Session};
@@ -236,14 +236,13 @@ impl TraceReplay {
 
     fn terminal_answered(&mut self, ask: TerminalAsk, result: &Value) {
         let exit = |value: Option<&Value>| value.and_then(crate::adapter::exit_value);
+        let whole = |text: Option<&Value>| text?.as_str().map(|text| TerminalOutput::Whole(text.to_owned()));
         let (id, output, exit) = match ask {
             TerminalAsk::Create => match result.get("terminalId").and_then(Value::as_str) {
                 Some(id) => (id.to_owned(), None, None),
                 None => return,
             },
-            TerminalAsk::Output { id } => {
-                (id, result.get("output").and_then(Value::as_str), exit(result.get("exitStatus")))
-            }
+            TerminalAsk::Output { id } => (id, whole(result.get("output")), exit(result.get("exitStatus"))),
             TerminalAsk::Exit { id } => (id, None, exit(Some(result))),
         };
         let events = self.process.adapter.terminal(&id, output, exit);

@@ -6,11 +6,13 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use pleat_acp::connection::{CloseCause, Connection, ConnectionOptions, Incoming, RpcError, Token, WireDirection};
+use pleat_acp::connection::{
+    CloseCause, Connection, ConnectionOptions, Incoming, IncomingLines, RpcError, Token, WireDirection, WireLine,
+    messages,
+};
 use pleat_acp::process::ExitLadder;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines};
-use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Nothing here takes a fraction of it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -32,16 +34,16 @@ impl Agent {
     }
 }
 
-fn connect(options: ConnectionOptions) -> (Agent, Connection, UnboundedReceiver<Incoming>) {
+fn connect(options: ConnectionOptions) -> (Agent, Connection, IncomingLines) {
     let (stdout, reader) = tokio::io::duplex(4096);
     let (writer, stdin) = tokio::io::duplex(4096);
     let (connection, incoming) = Connection::over(reader, writer, options);
     (Agent { stdout, stdin: BufReader::new(stdin).lines() }, connection, incoming)
 }
 
-async fn next(incoming: &mut UnboundedReceiver<Incoming>) -> Incoming {
+async fn next(incoming: &mut IncomingLines) -> Incoming {
     let item = tokio::time::timeout(PATIENCE, incoming.recv()).await.expect("an item in time");
-    item.expect("an item before the end of the queue")
+    item.expect("an item before the end of the queue").what
 }
 
 fn describe(item: &Incoming) -> String {
@@ -57,7 +59,7 @@ fn describe(item: &Incoming) -> String {
 }
 
 /// Everything to the end of the queue, which is always `Closed`.
-async fn rest(incoming: &mut UnboundedReceiver<Incoming>) -> Vec<String> {
+async fn rest(incoming: &mut IncomingLines) -> Vec<String> {
     let mut items = Vec::new();
     loop {
         let item = next(incoming).await;
@@ -211,8 +213,10 @@ async fn a_tap_sees_both_directions() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let tap = {
         let seen = Arc::clone(&seen);
-        move |direction: WireDirection, _at: SystemTime, line: &[u8]| {
-            seen.lock().expect("not poisoned").push((direction, String::from_utf8_lossy(line).into_owned()));
+        move |line: WireLine<'_>| {
+            assert!(line.at <= SystemTime::now());
+            let text = String::from_utf8_lossy(line.bytes).into_owned();
+            seen.lock().expect("not poisoned").push((line.direction, text, line.is_object));
         }
     };
     let (mut agent, connection, mut incoming) =
@@ -223,11 +227,136 @@ async fn a_tap_sees_both_directions() {
     drop(agent);
     rest(&mut incoming).await;
     let expect = [
-        (WireDirection::ToAgent, r#"{"jsonrpc":"2.0","method":"hello"}"#.to_owned()),
-        (WireDirection::FromAgent, "noise".to_owned()),
-        (WireDirection::FromAgent, "{\"method\":  \"m\"}".to_owned()),
+        (WireDirection::ToAgent, r#"{"jsonrpc":"2.0","method":"hello"}"#.to_owned(), true),
+        (WireDirection::FromAgent, "noise".to_owned(), false),
+        (WireDirection::FromAgent, "{\"method\":  \"m\"}".to_owned(), true),
     ];
     assert_eq!(*seen.lock().expect("not poisoned"), expect);
+}
+
+/// Each line with the session that it is about, both ways: by its params, its request, or the answer to `session/new`.
+#[tokio::test]
+async fn a_tap_is_told_which_session_a_line_is_about() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let tap = {
+        let seen = Arc::clone(&seen);
+        move |line: WireLine<'_>| {
+            let session = line.session.unwrap_or("-").to_owned();
+            seen.lock().expect("not poisoned").push((session, line.opens.is_some()));
+        }
+    };
+    let (mut agent, connection, mut incoming) =
+        connect(ConnectionOptions { tap: Some(Arc::new(tap)), ..ConnectionOptions::default() });
+    let line = |message: Value| format!("{message}\n");
+    let about = |session: &str| json!({"sessionId": session});
+
+    connection.request("initialize", json!({}));
+    let id = agent.hear().await["id"].clone();
+    agent.say("noise\n".to_owned() + &line(json!({"id": id, "result": {}}))).await;
+    connection.request(messages::method::SESSION_NEW, json!({"cwd": "/"}));
+    let id = agent.hear().await["id"].clone();
+    let early = line(json!({"method": "session/update", "params": about("new")}));
+    agent.say(early + &line(json!({"id": id, "result": about("new")}))).await;
+    connection.request("session/prompt", about("old"));
+    let id = agent.hear().await["id"].clone();
+    agent.say(line(json!({"id": id, "result": {"stopReason": "end_turn"}}))).await;
+    agent.say(line(json!({"id": 1, "method": "fs/read_text_file", "params": about("its")}))).await;
+    let asked = loop {
+        if let Incoming::Request { id, .. } = next(&mut incoming).await {
+            break id;
+        }
+    };
+    connection.respond(&asked, Ok(json!({"sessionId": "another"})));
+    agent.hear().await;
+    connection.respond(&asked, Ok(Value::Null));
+    agent.hear().await;
+    connection.request(messages::method::SESSION_LOAD, about("old"));
+    let id = agent.hear().await["id"].clone();
+    agent.say(line(json!({"id": id, "error": {"code": 1, "message": "m"}}))).await;
+    connection.notify("session/cancel", about("old"));
+    agent.hear().await;
+    drop(agent);
+    rest(&mut incoming).await;
+
+    let expect = [
+        ("-", false),   // initialize
+        ("-", false),   // noise
+        ("-", false),   // its answer
+        ("-", true),    // session/new
+        ("new", false), // an update before its answer
+        ("new", true),  // its answer
+        ("old", false), // session/prompt
+        ("old", false), // its answer
+        ("its", false), // a request of the agent's
+        ("its", false), // our answer, whatever it holds
+        ("-", false),   // an answer to nothing
+        ("old", true),  // session/load
+        ("old", true),  // its answer
+        ("old", false), // session/cancel
+    ];
+    let seen = seen.lock().expect("not poisoned");
+    let seen: Vec<_> = seen.iter().map(|(session, opens)| (session.as_str(), *opens)).collect();
+    assert_eq!(seen, expect);
+}
+
+/// What is not worked off makes this agent wait at its pipe, and nothing is lost by it.
+#[tokio::test]
+async fn what_waits_to_be_worked_off_is_bounded() {
+    const LINES: usize = 200;
+    let (mut agent, connection, mut incoming) =
+        connect(ConnectionOptions { max_waiting_bytes: 100_000, ..ConnectionOptions::default() });
+    let long = "x".repeat(10_000);
+    let said = Arc::new(Mutex::new(0));
+    let agent_says = {
+        let said = Arc::clone(&said);
+        tokio::spawn(async move {
+            for _ in 0..LINES {
+                agent.say(update(&long) + "\n").await;
+                *said.lock().expect("not poisoned") += 1;
+            }
+            // One line that is larger than all room passes alone.
+            agent.say(update(&"y".repeat(1_000_000)) + "\n").await;
+            agent
+        })
+    };
+    let mut taken = Vec::new();
+    while taken.len() < 5 {
+        incoming.recv_many(&mut taken, LINES).await;
+    }
+    // Nothing is given back, so nothing comes after these.
+    while tokio::time::timeout(Duration::from_millis(100), incoming.recv_many(&mut taken, LINES)).await.is_ok() {}
+    assert!(taken.len() < 10, "{}", taken.len());
+    assert!(*said.lock().expect("not poisoned") < 20, "the agent waits");
+    // Sending goes on.
+    connection.notify("session/cancel", json!({"sessionId": "s"}));
+
+    let mut count = taken.len();
+    while count < LINES {
+        taken.clear();
+        count += incoming.recv_many(&mut taken, 3).await;
+    }
+    assert_eq!(count, LINES);
+    taken.clear();
+    let Incoming::Notification { params, .. } = next(&mut incoming).await else { panic!("an update") };
+    assert_eq!(params["update"]["content"]["text"].as_str().map(str::len), Some(1_000_000));
+    let mut agent = agent_says.await.expect("all said");
+    assert_eq!(agent.hear().await["method"], "session/cancel");
+    drop(agent);
+    assert_eq!(rest(&mut incoming).await, ["closed AgentEnded"]);
+}
+
+#[tokio::test]
+async fn a_line_without_an_end_closes_the_connection() {
+    let options = ConnectionOptions { max_line_bytes: 1000, max_unended_bytes: 9000, ..ConnectionOptions::default() };
+    let (mut agent, _connection, mut incoming) = connect(options);
+    let agent_says = tokio::spawn(async move {
+        agent.say("y".repeat(8000) + "\n" + &update("a") + "\n").await;
+        while agent.stdout.write_all(&[b'z'; 1000]).await.is_ok() {}
+    });
+    let items = rest(&mut incoming).await;
+    assert_eq!(items[..2], ["skipped 8000", "notification session/update"]);
+    assert!(items[2].starts_with("closed EndlessLine { bytes: "), "{items:?}");
+    agent_says.await.expect("its pipe is closed");
 }
 
 /// Nobody reads the queue, and still the agent's pipe is emptied.

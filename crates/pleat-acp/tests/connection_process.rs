@@ -5,10 +5,9 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
-use pleat_acp::connection::{CloseCause, CloseReason, Connection, ConnectionOptions, Incoming};
+use pleat_acp::connection::{CloseCause, CloseReason, Connection, ConnectionOptions, Incoming, IncomingLines};
 use pleat_acp::process::{AgentCommand, ExitLadder, STDERR_TAIL_BYTES, SpawnError};
 use serde_json::{Value, json};
-use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Nothing here takes a fraction of it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -20,29 +19,29 @@ const LADDER: ExitLadder =
 /// A ladder for agents that ignore that stdin was closed.
 const HASTY: ExitLadder = ExitLadder { after_stdin_closed: Duration::from_millis(50), ..LADDER };
 
-fn shell(script: &str) -> (Connection, UnboundedReceiver<Incoming>) {
+fn shell(script: &str) -> (Connection, IncomingLines) {
     shell_with(script, ExitLadder::default())
 }
 
 /// With a ladder also for an end that comes unasked.
-fn shell_with(script: &str, ladder: ExitLadder) -> (Connection, UnboundedReceiver<Incoming>) {
+fn shell_with(script: &str, ladder: ExitLadder) -> (Connection, IncomingLines) {
     let command = AgentCommand { args: vec!["-c".into(), script.into()], ..AgentCommand::new("sh", "/") };
     let options = ConnectionOptions { ladder, ..ConnectionOptions::default() };
     Connection::spawn_with(&command, options).expect("sh starts")
 }
 
-async fn next(incoming: &mut UnboundedReceiver<Incoming>) -> Incoming {
+async fn next(incoming: &mut IncomingLines) -> Incoming {
     let item = tokio::time::timeout(PATIENCE, incoming.recv()).await.expect("an item in time");
-    item.expect("an item before the end of the queue")
+    item.expect("an item before the end of the queue").what
 }
 
-async fn noise(incoming: &mut UnboundedReceiver<Incoming>) -> String {
+async fn noise(incoming: &mut IncomingLines) -> String {
     let item = next(incoming).await;
     let Incoming::Noise(line) = item else { panic!("{item:?} is no noise") };
     line
 }
 
-async fn closed(incoming: &mut UnboundedReceiver<Incoming>) -> CloseReason {
+async fn closed(incoming: &mut IncomingLines) -> CloseReason {
     let item = next(incoming).await;
     let Incoming::Closed(reason) = item else { panic!("{item:?} is not Closed") };
     assert!(incoming.recv().await.is_none(), "something came after Closed");
@@ -162,6 +161,54 @@ async fn a_connection_dropped_while_shutting_down_does_not_wait() {
     assert!(gave_up.is_err());
     drop(connection);
     assert_eq!(closed(&mut incoming).await.exit.and_then(|exit| exit.signal()), Some(9));
+}
+
+/// More than fits into a pipe, and nobody takes anything before it is over.
+#[tokio::test]
+async fn what_an_agent_said_last_is_not_lost_when_its_consumer_is_slow() {
+    let command =
+        AgentCommand { args: vec!["-c".into(), "seq 60000; echo done >&2".into()], ..AgentCommand::new("sh", "/") };
+    let options = ConnectionOptions { max_waiting_bytes: 1, ladder: LADDER, ..ConnectionOptions::default() };
+    let (connection, mut incoming) = Connection::spawn_with(&command, options).expect("sh starts");
+    // As it waits for room, the agent does at its pipe.
+    assert_eq!(noise(&mut incoming).await, "1");
+    assert_eq!(connection.stderr_tail().text(), "");
+    for number in 2..=60_000 {
+        assert_eq!(noise(&mut incoming).await, number.to_string());
+    }
+    assert_eq!(closed(&mut incoming).await.stderr_tail, "done\n");
+
+    // And one that has ended already.
+    let options = ConnectionOptions { max_waiting_bytes: 1, ladder: LADDER, ..ConnectionOptions::default() };
+    let command = AgentCommand { args: vec!["-c".into(), "seq 1000".into()], ..AgentCommand::new("sh", "/") };
+    let (connection, mut incoming) = Connection::spawn_with(&command, options).expect("sh starts");
+    let first = incoming.recv().await.expect("an item");
+    connection.shut_down(LADDER).await;
+    for number in 2..=1000 {
+        assert_eq!(noise(&mut incoming).await, number.to_string());
+    }
+    closed(&mut incoming).await;
+    drop(first);
+}
+
+/// It is cut off and ended by the ladder.
+#[tokio::test]
+async fn an_agent_that_never_ends_its_line_is_ended() {
+    let command = AgentCommand {
+        args: vec!["-c".into(), "trap '' TERM; tr '\\0' x </dev/zero".into()],
+        ..AgentCommand::new("sh", "/")
+    };
+    let options = ConnectionOptions {
+        max_line_bytes: 1000,
+        max_unended_bytes: 1_000_000,
+        ladder: ExitLadder { after_sigterm: Duration::from_millis(50), ..HASTY },
+        ..ConnectionOptions::default()
+    };
+    let (_connection, mut incoming) = Connection::spawn_with(&command, options).expect("sh starts");
+    let reason = closed(&mut incoming).await;
+    let CloseCause::EndlessLine { bytes } = reason.cause else { panic!("{:?}", reason.cause) };
+    assert!((1_000_001..1_100_000).contains(&bytes), "{bytes}");
+    assert!(reason.exit.is_some());
 }
 
 /// A process that only closed its stdout can say nothing any more: it is ended.

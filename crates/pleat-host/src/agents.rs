@@ -1,5 +1,7 @@
 //! The agents that can be run: those known by name, changed and added to by the configuration.
 
+use pleat_acp::connection::messages::quoted;
+use pleat_transcript::call::ToolKind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -24,6 +26,22 @@ pub struct Agent {
     pub env: BTreeMap<String, String>,
     /// The command line that installs it.
     pub install: Option<String>,
+    /// The method (ACP `authMethods`) to log in by as soon as it has started; `None`: when it asks, and a person chooses.
+    pub login: Option<String>,
+    /// Whether one process serves several sessions, where the agent says that it can. What hangs or kills it then befalls
+    /// them all.
+    pub shared: bool,
+    /// What Pleat allows by itself.
+    pub allow: Vec<AllowRule>,
+}
+
+/// Kinds of calls that Pleat allows by itself in a directory and what is below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AllowRule {
+    /// The directory; sessions that work in it or below it.
+    pub directory: PathBuf,
+    /// The kinds (ACP `kind`).
+    pub kinds: Vec<ToolKind>,
 }
 
 /// An agent as the first page shows it.
@@ -66,13 +84,10 @@ impl AgentRegistry {
     /// The agents known by name.
     pub fn known() -> Self {
         let agents = KNOWN.iter().map(|(name, title, command, args, install)| Agent {
-            name: AgentName((*name).to_owned()),
             title: (*title).to_owned(),
-            description: None,
-            command: (*command).to_owned(),
             args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-            env: BTreeMap::new(),
             install: Some((*install).to_owned()),
+            ..Agent::new(name, *command)
         });
         Self { agents: agents.collect() }
     }
@@ -104,6 +119,22 @@ impl AgentRegistry {
 }
 
 impl Agent {
+    /// An agent of which nothing is known but its name and its program.
+    pub fn new(name: &str, command: impl Into<String>) -> Self {
+        Self {
+            name: AgentName(name.to_owned()),
+            title: name.to_owned(),
+            description: None,
+            command: command.into(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            install: None,
+            login: None,
+            shared: false,
+            allow: Vec::new(),
+        }
+    }
+
     /// Where its program is, if it is there.
     pub(crate) fn program(&self) -> Option<PathBuf> {
         which::which(&self.command).ok()
@@ -128,11 +159,6 @@ impl Agent {
             availability,
         }
     }
-}
-
-fn quoted(word: &str) -> String {
-    let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
 type KnownAgent = (&'static str, &'static str, &'static str, &'static [&'static str], &'static str);

@@ -15,12 +15,27 @@ pub enum HostError {
     /// A prompt has no text.
     #[error("the prompt is empty; write something first")]
     EmptyPrompt,
-    /// A turn is running.
-    #[error("a turn is running in this session; wait for its end, or stop it")]
-    TurnRunning,
-    /// The request was answered before, or nobody waits for the answer any more.
-    #[error("this request is not open any more; it was answered, or the agent no longer waits for it")]
+    /// The client's key of a prompt is too long.
+    #[error("the key of a prompt has at most 128 bytes; choose a shorter one")]
+    KeyTooLong,
+    /// The prompt is not waiting: it was sent, or removed.
+    #[error("this prompt does not wait any more; it was sent or removed")]
+    NotWaiting,
+    /// The request was answered before.
+    #[error("this request was already answered")]
+    AlreadyAnswered,
+    /// Nobody waits for the answer any more.
+    #[error("this request is not open any more; the agent no longer waits for the answer")]
     NotOpen,
+    /// The agent does not want a login now.
+    #[error("the agent does not wait for a login; send a prompt to start it")]
+    NoLoginWanted,
+    /// The agent did not do what it was asked.
+    #[error("the agent refused: {0}")]
+    AgentRefused(String),
+    /// Another server runs this session.
+    #[error("another running Pleat works on this session; use that one, or stop it first")]
+    Elsewhere,
     /// The request has no such option.
     #[error("this request has no option `{0}`")]
     UnknownOption(String),

@@ -1,173 +1,230 @@
-//! One session at work: a task that owns its record and its agent, and does one thing after the other.
+//! One session at work: a task that owns its record, its queue of prompts and its place at an agent, and does one thing
+//! after the other.
 //!
-//! Commands of people and lines of the agent come in by two queues. Each becomes an event, the record says what is to
-//! be stored, and only when that is committed is anyone told, or answered, or is anything sent to the agent because
-//! of it.
+//! Commands of people and news of the agent come in by two queues. Each becomes events, the record says what is to be
+//! stored, and only when that is committed is anyone told, or answered, or is anything sent to the agent because of it.
 
-mod agent_lines;
+mod agent;
+mod choices;
+mod permissions;
+mod prompts;
+mod stopping;
 
-use crate::agent_link::AgentLink;
+use crate::agent_process::{News, Order, Setting};
 use crate::agents::Agent;
 use crate::clock::{TimeOrderedIds, now};
 use crate::error::HostError;
+use crate::hub::LiveStates;
+use crate::new_prompt::NewPrompt;
 use crate::pending::Pending;
+use crate::processes::Processes;
+use crate::session_state::LiveState;
 use crate::settings::HostSettings;
-use pleat_acp::connection::Incoming;
-use pleat_acp::process::ExitLadder;
+use agent::Link;
+use choices::Choices;
 use pleat_store::{Durability, Store, StoreError};
+use pleat_transcript::change::Change;
 use pleat_transcript::document::Document;
-use pleat_transcript::event::{Event, PermissionOutcome, PromptAnswer, PromptKey};
-use pleat_transcript::ids::{PermissionId, SessionId};
+use pleat_transcript::event::{Event, PromptKey};
+use pleat_transcript::ids::{PermissionId, PromptId, SessionId};
 use pleat_transcript::record::SessionRecord;
-use std::collections::VecDeque;
+use pleat_transcript::session::{TurnState, WaitingPrompt};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-/// How many lines of the agent are taken in one go, so that a commit holds many and a command never waits long.
-const LINES_AT_ONCE: usize = 512;
-
-/// How many keys of prompts are remembered, to know a repeated one.
-const REMEMBERED_KEYS: usize = 64;
+/// How much news of the agent is taken in one go, so that a commit holds much and a command never waits long.
+const NEWS_AT_ONCE: usize = 512;
 
 type Reply = oneshot::Sender<Result<(), HostError>>;
 
 /// What a person asks of a session.
-pub(crate) enum Command {
-    Prompt { text: String, key: Option<String>, reply: Reply },
-    Stop { reply: Reply },
-    Answer { request: PermissionId, option: String, reply: Reply },
-    ShutDown { done: oneshot::Sender<()> },
+pub(crate) struct Command {
+    pub(crate) what: Asked,
+    /// Told when it is done; for a choice when the agent has taken it.
+    pub(crate) reply: Reply,
 }
 
-impl Command {
-    /// Says that it is not done because the store failed. Who waits for the end goes on waiting.
-    fn refuse(self, error: &StoreError) -> Option<oneshot::Sender<()>> {
-        match self {
-            Self::Prompt { reply, .. } | Self::Stop { reply } | Self::Answer { reply, .. } => {
-                let _ = reply.send(Err(HostError::Store(error.clone())));
-                None
-            }
-            Self::ShutDown { done } => Some(done),
-        }
-    }
+/// The things that a person can ask for.
+pub(crate) enum Asked {
+    Prompt(NewPrompt),
+    EditPrompt {
+        prompt: PromptId,
+        text: String,
+    },
+    RemovePrompt(PromptId),
+    /// Sends a prompt that is held, as soon as its turn comes.
+    ReleasePrompt(PromptId),
+    Stop,
+    /// Ends a turn that does not answer Stop, and its process.
+    ForceStop,
+    Answer {
+        request: PermissionId,
+        option: String,
+    },
+    Choose(Setting),
+    /// Starts the agent, or starts it anew where it could not be used.
+    StartAgent,
+    /// Ends the agent's process; the next prompt starts another.
+    EndAgent,
+    LogIn {
+        method: String,
+    },
+    AddDirectory(PathBuf),
+    ShutDown,
+}
+
+/// What all sessions of the house share.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) processes: Arc<Processes>,
+    pub(crate) live: LiveStates,
+    pub(crate) settings: Arc<HostSettings>,
 }
 
 pub(crate) struct SessionActor {
     session: SessionId,
-    store: Arc<dyn Store>,
+    shared: Shared,
     /// The agent of this session, or the name that nobody knows any more.
     agent: Result<Agent, String>,
     root: PathBuf,
-    settings: HostSettings,
+    directories: Vec<PathBuf>,
     record: SessionRecord,
-    link: Option<AgentLink>,
+    waiting: Vec<WaitingPrompt>,
+    choices: Choices,
+    link: Option<Link>,
+    /// Ends of processes that were let go and that a shutdown waits for.
+    endings: Vec<oneshot::Receiver<()>>,
     pending: Pending,
-    prompt_keys: VecDeque<String>,
+    /// What the agent is told once what is pending is stored.
+    outbox: Vec<Order>,
     prompts: u64,
     /// When the running turn is ended without the agent's answer.
     stop_by: Option<Instant>,
+    /// How the last turn ended, until that was looked at.
+    ended: Option<TurnState>,
+    live: LiveState,
 }
 
 impl SessionActor {
-    pub(crate) fn new(
-        document: &Document,
-        agent: Result<Agent, String>,
-        store: Arc<dyn Store>,
-        settings: HostSettings,
-    ) -> Self {
+    pub(crate) fn new(document: &Document, agent: Result<Agent, String>, shared: Shared) -> Self {
+        let session = &document.session;
         Self {
-            session: document.session.id.clone(),
-            store,
+            session: session.id.clone(),
             agent,
-            root: document.session.root.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from),
-            settings,
+            root: session.root.as_deref().map_or_else(|| PathBuf::from("."), PathBuf::from),
+            directories: session.directories.iter().map(PathBuf::from).collect(),
             record: SessionRecord::from_document(document),
+            waiting: session.waiting.clone(),
+            choices: Choices::new(session.chosen.clone()),
             link: None,
+            endings: Vec::new(),
             pending: Pending::new(),
-            prompt_keys: VecDeque::new(),
+            outbox: Vec::new(),
             prompts: 0,
             stop_by: None,
+            ended: None,
+            live: LiveState::default(),
+            shared,
         }
     }
 
     /// Works until it is shut down, nobody can command it any more, or the store fails.
     pub(crate) async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
-        match self.work(&mut commands).await {
-            Ok(done) => {
-                self.end_agent().await;
-                if let Some(done) = done {
-                    // Nobody has to wait for it.
-                    let _ = done.send(());
-                }
-            }
+        let ended = self.work(&mut commands).await;
+        // After a failure the session is taken up anew, by this same server.
+        let has_successor = ended.is_err();
+        // From now on commands go to a successor; they need not wait until the agent has ended.
+        commands.close();
+        let mut waiting = Vec::new();
+        match ended {
+            Ok(done) => waiting.extend(done),
             Err(error) => {
                 // What is stored stands; the next command reads it again.
                 tracing::error!(session = %self.session, %error, "the session could not be stored and is let go");
-                // From now on commands go to a successor; they need not wait until the agent has ended.
-                commands.close();
-                let mut waiting = Vec::new();
-                while let Ok(command) = commands.try_recv() {
-                    waiting.extend(command.refuse(&error));
-                }
-                self.end_agent().await;
-                for done in waiting {
-                    let _ = done.send(());
+                while let Ok(Command { what, reply }) = commands.try_recv() {
+                    if matches!(what, Asked::ShutDown) {
+                        waiting.push(reply);
+                    } else {
+                        let _ = reply.send(Err(HostError::Store(error.clone())));
+                    }
                 }
             }
         }
+        self.shared.live.forget(&self.session);
+        self.let_go_of_agent();
+        for ending in self.endings.drain(..) {
+            // An error: it ended otherwise.
+            let _ = ending.await;
+        }
+        if !has_successor {
+            // Another server may go on with it at once; without this, when our lease is over.
+            if let Err(error) = self.shared.store.release(self.session.clone()).await {
+                tracing::debug!(session = %self.session, %error, "the session is not let go");
+            }
+        }
+        for done in waiting {
+            // Nobody has to wait for it.
+            let _ = done.send(Ok(()));
+        }
     }
 
-    async fn work(
-        &mut self,
-        commands: &mut mpsc::UnboundedReceiver<Command>,
-    ) -> Result<Option<oneshot::Sender<()>>, StoreError> {
-        let mut lines = Vec::new();
+    /// What a shutdown that ended it waits for, where one did.
+    async fn work(&mut self, commands: &mut mpsc::UnboundedReceiver<Command>) -> Result<Option<Reply>, StoreError> {
+        let mut news = Vec::new();
+        self.go_on();
         loop {
+            self.commit_if_urgent().await?;
+            self.publish();
             let commit_at = self.pending.commit_at(now());
             let stop_by = self.stop_by;
-            let open_by = self
-                .link
-                .as_ref()
-                .and_then(AgentLink::opening_since)
-                .map(|since| since + self.settings.opening_patience);
+            let open_by = self.opening_deadline();
             tokio::select! {
                 command = commands.recv() => match command {
                     None => return Ok(None),
-                    Some(Command::ShutDown { done }) => {
-                        self.agent_gone("Pleat was stopped while the agent was at work.", String::new());
+                    Some(Command { what: Asked::ShutDown, reply }) => {
+                        self.apply(gone("Pleat was stopped while the agent was at work."));
                         self.pending.hurry();
                         self.commit(Durability::Person).await?;
-                        return Ok(Some(done));
+                        return Ok(Some(reply));
                     }
                     Some(command) => self.command(command).await?,
                 },
-                taken = next_lines(self.link.as_mut(), &mut lines) => {
+                taken = next_news(self.link.as_mut(), &mut news) => {
                     if taken == 0 {
-                        self.link = None;
+                        self.process_lost();
                     }
-                    for line in lines.drain(..) {
-                        self.incoming(line).await?;
+                    for each in news.drain(..) {
+                        self.news(each).await?;
                     }
                 }
                 () = sleep_until(commit_at) => self.commit(Durability::Agent).await?,
                 () = sleep_until(stop_by) => self.stop_by_force().await?,
-                () = sleep_until(open_by) => self.opening_took_too_long().await?,
-            }
-            if self.pending.is_urgent() {
-                self.commit(Durability::Agent).await?;
+                () = sleep_until(open_by) => self.opening_took_too_long(),
             }
             self.cancel_moot_requests();
+            self.go_on();
         }
     }
 
     async fn command(&mut self, command: Command) -> Result<(), StoreError> {
-        let (reply, result) = match command {
-            Command::Prompt { text, key, reply } => (reply, self.prompt(text, key).await),
-            Command::Stop { reply } => (reply, self.stop().await),
-            Command::Answer { request, option, reply } => (reply, self.answer(&request, option).await),
-            Command::ShutDown { .. } => return Ok(()),
+        let Command { what, reply } = command;
+        let result = match what {
+            Asked::Prompt(prompt) => self.prompt(prompt).await,
+            Asked::EditPrompt { prompt, text } => self.edit_prompt(&prompt, text).await,
+            Asked::RemovePrompt(prompt) => self.remove_prompt(&prompt).await,
+            Asked::ReleasePrompt(prompt) => self.release_prompt(&prompt).await,
+            Asked::Stop => self.stop().await,
+            Asked::ForceStop => self.force_stop().await,
+            Asked::Answer { request, option } => self.answer(&request, option).await,
+            Asked::Choose(setting) => return self.choose(setting, reply).await,
+            Asked::StartAgent => self.start_anew().await,
+            Asked::EndAgent => self.end_agent().await,
+            Asked::LogIn { method } => self.log_in(method),
+            Asked::AddDirectory(directory) => self.add_directory(directory).await,
+            Asked::ShutDown => Ok(()),
         };
         let failed = match &result {
             Err(HostError::Store(error)) => Some(error.clone()),
@@ -178,135 +235,58 @@ impl SessionActor {
         failed.map_or(Ok(()), Err)
     }
 
-    async fn prompt(&mut self, text: String, key: Option<String>) -> Result<(), HostError> {
-        if key.as_ref().is_some_and(|key| self.prompt_keys.contains(key)) {
-            return Ok(());
-        }
-        if text.trim().is_empty() {
-            return Err(HostError::EmptyPrompt);
-        }
-        if self.record.live_turn().is_some() {
-            return Err(HostError::TurnRunning);
-        }
-        self.prompts += 1;
-        let prompt = PromptKey(self.prompts.to_string());
-        self.apply(Event::Prompt { prompt: prompt.clone(), text: text.clone(), attachments: Vec::new() });
-        self.commit(Durability::Person).await?;
-        if let Some(key) = key {
-            self.prompt_keys.push_back(key);
-            if self.prompt_keys.len() > REMEMBERED_KEYS {
-                self.prompt_keys.pop_front();
+    fn apply(&mut self, event: Event) {
+        let changes = self.record.apply(event, now(), &mut TimeOrderedIds);
+        for change in &changes {
+            if let Change::UpdateTurn { update, .. } = change
+                && let Some(state) = update.state.filter(|state| !state.is_open())
+            {
+                self.ended = Some(state);
             }
         }
-        match self.linked() {
-            Ok(link) => link.prompt(prompt, text),
-            Err(reason) => self.fail(&prompt, &reason),
-        }
-        Ok(())
+        self.pending.add(changes);
     }
 
-    /// The running agent, started where there is none.
-    fn linked(&mut self) -> Result<&mut AgentLink, String> {
-        if self.link.is_none() {
-            let agent = self.agent.as_ref().map_err(|name| {
-                format!(
-                    "This session belongs to the agent `{name}`, which is not known any more. Add it to pleat.toml."
-                )
-            })?;
-            let link = AgentLink::start(agent, self.root.clone())
-                .map_err(|error| format!("{} could not be started: {error}.{}", agent.title, advice(agent)))?;
-            self.link = Some(link);
-        }
-        self.link.as_mut().ok_or_else(String::new)
-    }
-
-    async fn stop(&mut self) -> Result<(), HostError> {
-        if self.record.live_turn().is_none() || self.stop_by.is_some() {
-            return Ok(());
-        }
-        self.apply(Event::CancelSent);
-        self.cancel_open_requests();
-        if self.link.as_ref().is_some_and(AgentLink::is_open) {
-            self.stop_by = Some(Instant::now() + self.settings.stop_grace);
-        } else {
-            self.end_turn_cancelled();
-        }
-        self.commit(Durability::Person).await?;
-        if let Some(link) = &mut self.link {
-            link.cancel();
-        }
-        self.cancel_moot_requests();
-        Ok(())
-    }
-
-    fn cancel_open_requests(&mut self) {
-        for request in self.record.open_requests() {
-            self.apply(Event::PermissionAnswered { request, outcome: PermissionOutcome::Cancelled, by: None });
-        }
-    }
-
-    /// Answers what the agent still asks and nobody is asked any more: after Stop, at the end of a turn, or because
-    /// another request about the same call took its place.
-    fn cancel_moot_requests(&mut self) {
-        if let Some(link) = self.link.as_mut().filter(|link| link.asks_permission()) {
-            link.cancel_permissions_but(&self.record.open_requests());
-        }
-    }
-
-    /// The agent did not answer Stop: its turn ends as cancelled, and its process is replaced with the next prompt.
-    async fn stop_by_force(&mut self) -> Result<(), StoreError> {
-        self.end_turn_cancelled();
-        self.commit(Durability::Person).await?;
-        self.end_agent().await;
-        Ok(())
-    }
-
-    fn end_turn_cancelled(&mut self) {
-        self.stop_by = None;
-        let prompt = PromptKey(self.prompts.to_string());
-        let answer = PromptAnswer::Stopped { reason: Some("cancelled".to_owned()), usage: None };
-        self.apply(Event::PromptAnswered { prompt, answer });
-    }
-
-    async fn answer(&mut self, request: &PermissionId, option: String) -> Result<(), HostError> {
-        let Some(key) = self.record.open_request(request) else { return Err(HostError::NotOpen) };
-        if !self.record.has_option(&key, &option) {
-            return Err(HostError::UnknownOption(option));
-        }
-        let outcome = PermissionOutcome::Selected { option: option.clone() };
-        self.apply(Event::PermissionAnswered { request: key.clone(), outcome, by: Some("owner".to_owned()) });
-        self.commit(Durability::Person).await?;
-        if let Some(link) = &mut self.link {
-            link.answer_permission(&key, &option);
-        }
-        Ok(())
-    }
-
-    /// Ends the process where there is one; what it still says is not listened to.
-    async fn end_agent(&mut self) {
-        if let Some(link) = self.link.take() {
-            link.connection.shut_down(ExitLadder::default()).await;
-        }
-    }
-
-    fn apply(&mut self, event: Event) {
-        self.pending.add(self.record.apply(event, now(), &mut TimeOrderedIds));
-    }
-
-    /// Stores what is pending; the store tells whoever watches.
+    /// Stores what is pending, then tells the agent what was to be told after that; the store tells whoever watches.
     async fn commit(&mut self, durability: Durability) -> Result<(), StoreError> {
+        let durability = self.pending.durability(durability);
         let changes = self.pending.take(now());
         if !changes.is_empty() {
-            self.store.commit(self.session.clone(), changes, now(), durability).await?;
+            self.shared.store.commit(self.session.clone(), changes, now(), durability).await?;
+        }
+        self.tell_agent();
+        Ok(())
+    }
+
+    async fn commit_if_urgent(&mut self) -> Result<(), StoreError> {
+        if self.pending.is_urgent() || !self.outbox.is_empty() {
+            self.commit(Durability::Agent).await?;
         }
         Ok(())
+    }
+
+    fn publish(&mut self) {
+        self.shared.live.set(&self.session, &self.live);
+    }
+
+    /// The name of the newest prompt.
+    fn newest_prompt(&self) -> PromptKey {
+        PromptKey(self.prompts.to_string())
+    }
+
+    fn agent_title(&self) -> String {
+        self.agent.as_ref().map_or_else(Clone::clone, |agent| agent.title.clone())
     }
 }
 
-/// Waits for lines of the agent, for ever where there is none; 0: its connection is over.
-async fn next_lines(link: Option<&mut AgentLink>, lines: &mut Vec<Incoming>) -> usize {
+fn gone(reason: &str) -> Event {
+    Event::AgentGone { reason: Some(reason.to_owned()), last_words: String::new() }
+}
+
+/// Waits for news of the agent, for ever where there is none; 0: its process is over.
+async fn next_news(link: Option<&mut Link>, news: &mut Vec<News>) -> usize {
     match link {
-        Some(link) => link.incoming.recv_many(lines, LINES_AT_ONCE).await,
+        Some(link) => link.news.recv_many(news, NEWS_AT_ONCE).await,
         None => std::future::pending().await,
     }
 }
@@ -315,14 +295,5 @@ async fn sleep_until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
-    }
-}
-
-/// What a person can do about an agent that could not be started.
-fn advice(agent: &Agent) -> String {
-    match (agent.program(), &agent.install) {
-        (Some(_), _) => String::new(),
-        (None, Some(install)) => format!(" Install it with: {install}"),
-        (None, None) => format!(" Install it, or set the `command` of [agents.{}] in pleat.toml.", agent.name.0),
     }
 }

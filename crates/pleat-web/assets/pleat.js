@@ -4,7 +4,8 @@
 // and no state of a conversation. What belongs to the reader is never touched: which <details> are open, the place on the
 // page, a selection, a draft.
 
-import { localTimes, watchScrollers } from './reading.js';
+import { localTimes, tellElapsed, watchScrollers } from './reading.js';
+import { draftWasSent, isBeingRemoved, post, promptKey, rescueTexts, textCameTooLate, textWasSaved } from './writing.js';
 
 const root = document.documentElement;
 const body = document.body;
@@ -133,8 +134,23 @@ document.addEventListener('selectionchange', () => {
   settle();
 });
 
-const swap = (element, fresh) => whenFree(element, { fresh, run: (old) => old.replaceWith(fresh) });
-const drop = (element) => whenFree(element, { run: (old) => old.remove() });
+const swap = (element, fresh) => whenFree(element, { fresh, run: (old) => exchange(old, fresh) });
+const drop = (element) => whenFree(element, { run: remove });
+
+function exchange(old, fresh) {
+  if (old.tagName === 'TEXTAREA') {
+    // What was typed into it stays.
+    setAttributes(old, attributesOf(fresh));
+    old.defaultValue = fresh.defaultValue;
+  } else {
+    old.replaceWith(fresh);
+  }
+}
+
+function remove(element) {
+  if (rescueTexts(element)) say('The prompt that you were changing was sent or removed. What you wrote stands in the field below.');
+  element.remove();
+}
 
 function isReaders(name) {
   return ['data-key', 'open', 'inert', 'data-seen', 'data-more', 'data-loaded'].includes(name);
@@ -162,7 +178,7 @@ const operations = {
     const fresh = elementOf(html);
     // What was to go, but stands under a selection, goes now: a key is never there twice.
     const old = held.get(fresh.dataset.key);
-    if (old) { held.delete(fresh.dataset.key); old.element.remove(); }
+    if (old) { held.delete(fresh.dataset.key); remove(old.element); }
     const target = find(parent);
     if (target) putAfter(target, after, fresh);
   },
@@ -220,6 +236,7 @@ function reconcileChildren(element, fresh) {
 function settle() {
   tellTitle();
   localTimes();
+  tellElapsed();
   watchQuestions();
   watchScrollers();
   refetchChanged();
@@ -377,8 +394,6 @@ document.addEventListener('click', (event) => {
 
 // ---- Commands
 
-const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-
 document.addEventListener('submit', async (event) => {
   const form = event.target;
   const kind = form.dataset.post;
@@ -387,29 +402,37 @@ document.addEventListener('submit', async (event) => {
   if (form.dataset.busy) return;
   form.dataset.busy = 'true';
   const data = new URLSearchParams(new FormData(form, event.submitter));
-  if (kind === 'prompt') data.set('key', promptKey);
+  if (kind === 'prompt') data.set('key', promptKey());
+  if (kind === 'remove') isBeingRemoved(form, true);
   try {
-    const response = await fetch(form.action, { method: 'POST', body: data, headers: { 'x-pleat-script': '1' } });
-    if (!response.ok) throw new Error(response.status === 401 ? 'You are not logged in any more. Open the link that pleat printed.' : await response.text());
+    await post(form.action, data);
     say('');
     if (kind === 'prompt') promptWasSent(form);
+    if (kind === 'edit') textWasSaved(form);
   } catch (error) {
-    say(error instanceof TypeError ? 'Pleat cannot be reached; nothing was lost. Try again when it runs.' : error.message);
+    if (kind === 'remove') isBeingRemoved(form, false);
+    const isTooLate = kind === 'edit' && (error.isConflict || !form.isConnected);
+    if (isTooLate) textCameTooLate(form, data.get('text'));
+    say(isTooLate ? `${error.message} What you wrote stands in the field below.` : error.message);
   } finally {
     delete form.dataset.busy;
   }
 });
 
-// ---- The composer
+/** The end of a long queue is shown once, where the reader's own prompt has come to stand. */
+let showsNewest = false;
 
-let promptKey = newKey();
-const draftName = `pleat:draft:${body.dataset.draft}`;
-const prompt = document.getElementById('prompt');
+function showNewest() {
+  const list = showsNewest && find('queue/list');
+  if (!list) return;
+  showsNewest = false;
+  list.scrollTop = list.scrollHeight;
+}
 
 function promptWasSent(form) {
-  promptKey = newKey();
-  prompt.value = '';
-  localStorage.removeItem(draftName);
+  draftWasSent();
+  showsNewest = true;
+  showNewest();
   if (isLatestPage()) {
     follows = true;
     document.getSelection()?.removeAllRanges();
@@ -417,23 +440,6 @@ function promptWasSent(form) {
   } else {
     location.href = form.action.replace(/\/prompt$/, '#end');
   }
-}
-
-if (prompt && body.dataset.draft) {
-  if (!prompt.value) prompt.value = localStorage.getItem(draftName) ?? '';
-  prompt.addEventListener('input', () => {
-    if (prompt.value) localStorage.setItem(draftName, prompt.value);
-    else localStorage.removeItem(draftName);
-  });
-  prompt.addEventListener('keydown', (event) => {
-    // An input method uses Enter for itself.
-    if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
-    const hasKeyboard = matchMedia('(pointer: fine)').matches;
-    if (!hasKeyboard && !event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const send = prompt.form.querySelector('button.primary');
-    if (!send.matches(':disabled') && prompt.value.trim()) prompt.form.requestSubmit(send);
-  });
 }
 
 document.addEventListener('click', (event) => {

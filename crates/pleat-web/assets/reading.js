@@ -2,7 +2,7 @@
 
 // ---- What scrolls by itself
 
-const SCROLLERS = '.permission .request, .call-details pre, .printed';
+const SCROLLERS = '.permission .request, .call-details pre, .printed, .queue .list';
 
 /** Tells that something goes on below its edge. */
 function markMore(scroller) {
@@ -40,3 +40,24 @@ export function localTimes() {
     element.textContent = format.format(time);
   }
 }
+
+// ---- Time that goes by
+
+/** How far the server's clock is ahead of ours, in milliseconds. */
+const ahead = Number(document.body.dataset.now ?? Date.now()) - Date.now();
+
+function duration(seconds) {
+  if (seconds < 60) return `${seconds} s`;
+  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
+}
+
+/** Says how long each thing goes on that is told by its beginning. */
+export function tellElapsed() {
+  for (const element of document.querySelectorAll('[data-since]')) {
+    const seconds = Math.max(0, Math.floor((Date.now() + ahead - Number(element.dataset.since)) / 1000));
+    const words = `(${duration(seconds)})`;
+    if (element.textContent !== words) element.textContent = words;
+  }
+}
+
+setInterval(tellElapsed, 1000);

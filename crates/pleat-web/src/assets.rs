@@ -20,9 +20,11 @@ pub(crate) static STYLE: Asset =
 /// What keeps a page live.
 pub(crate) static SCRIPT: Asset =
     Asset { name: "pleat.js", mime: "text/javascript; charset=utf-8", content: include_str!("../assets/pleat.js") };
-/// The part of the script that only helps to read; the script imports it by its bare address.
+/// The parts of the script that help to read, and that keep what is written; it imports them by their bare addresses.
 static READING: Asset =
     Asset { name: "reading.js", mime: "text/javascript; charset=utf-8", content: include_str!("../assets/reading.js") };
+static WRITING: Asset =
+    Asset { name: "writing.js", mime: "text/javascript; charset=utf-8", content: include_str!("../assets/writing.js") };
 /// The icon of the tab.
 pub(crate) static ICON: Asset =
     Asset { name: "pleat.svg", mime: "image/svg+xml", content: include_str!("../assets/pleat.svg") };
@@ -50,7 +52,7 @@ pub(crate) struct Version {
 
 /// Serves a file. One asked for by its content's hash may be kept for ever.
 pub(crate) async fn serve(Path(name): Path<String>, Query(version): Query<Version>) -> Response {
-    let Some(asset) = [&STYLE, &SCRIPT, &READING, &ICON].into_iter().find(|asset| asset.name == name) else {
+    let Some(asset) = [&STYLE, &SCRIPT, &READING, &WRITING, &ICON].into_iter().find(|asset| asset.name == name) else {
         return StatusCode::NOT_FOUND.into_response();
     };
     let keeps = version.v.is_some_and(|asked| asked == asset.version());

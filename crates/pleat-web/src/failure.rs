@@ -12,13 +12,20 @@ use pleat_transcript::ids::IdError;
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: StatusCode,
+    title: &'static str,
     sentence: String,
 }
 
 impl Failure {
     /// A failure with its status.
     pub(crate) fn new(status: StatusCode, sentence: impl Into<String>) -> Self {
-        Self { status, sentence: sentence.into() }
+        Self { status, title: "That did not work", sentence: sentence.into() }
+    }
+
+    /// The same under another title.
+    #[must_use]
+    pub(crate) fn titled(self, title: &'static str) -> Self {
+        Self { title, ..self }
     }
 
     /// One sentence for a person.
@@ -36,10 +43,10 @@ impl Failure {
         let content = html! {
             div.page.failure {
                 header.top { nav { a href="/" { "Pleat" } } }
-                main.column { h1 { "That did not work" } p { (self.sentence) } (next) }
+                main.column { h1 { (self.title) } p { (self.sentence) } (next) }
             }
         };
-        (self.status, still_page("That did not work", &content)).into_response()
+        (self.status, still_page(self.title, &content)).into_response()
     }
 }
 
@@ -59,15 +66,20 @@ impl From<StoreError> for Failure {
 
 impl From<HostError> for Failure {
     fn from(error: HostError) -> Self {
-        if let HostError::Store(error) = error {
-            return error.into();
-        }
-        let status = if matches!(error, HostError::TurnRunning | HostError::NotOpen) {
-            StatusCode::CONFLICT
-        } else if matches!(error, HostError::Stopping) {
-            StatusCode::SERVICE_UNAVAILABLE
-        } else {
-            StatusCode::UNPROCESSABLE_ENTITY
+        let status = match &error {
+            HostError::AlreadyAnswered
+            | HostError::NotOpen
+            | HostError::NotWaiting
+            | HostError::NoLoginWanted
+            | HostError::Elsewhere => StatusCode::CONFLICT,
+            HostError::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+            HostError::AgentRefused(_) => StatusCode::BAD_GATEWAY,
+            HostError::UnknownAgent(_)
+            | HostError::NoDirectory(_)
+            | HostError::EmptyPrompt
+            | HostError::KeyTooLong
+            | HostError::UnknownOption(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            HostError::Store(error) => return error.clone().into(),
         };
         Self::new(status, sentence_of(&error.to_string()))
     }

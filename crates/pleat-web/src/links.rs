@@ -2,7 +2,7 @@
 
 use pleat_store::SessionCursor;
 use pleat_transcript::document::Window;
-use pleat_transcript::ids::{CallId, MessageId, PermissionId, SessionId};
+use pleat_transcript::ids::{CallId, MessageId, PermissionId, PromptId, SessionId};
 use std::fmt::Write as _;
 
 /// A session's page.
@@ -39,6 +39,36 @@ pub(crate) fn prompt(id: &SessionId) -> String {
 /// Where Stop is posted.
 pub(crate) fn stop(id: &SessionId) -> String {
     format!("{}/stop", session(id))
+}
+
+/// Where Force is posted.
+pub(crate) fn force_stop(id: &SessionId) -> String {
+    format!("{}/force", stop(id))
+}
+
+/// Where the new text of a prompt that waits is posted.
+pub(crate) fn waiting(id: &SessionId, prompt: &PromptId) -> String {
+    format!("{}/waiting/{}", session(id), encoded(prompt.as_str()))
+}
+
+/// Where it is posted that a prompt shall wait no more.
+pub(crate) fn remove_waiting(id: &SessionId, prompt: &PromptId) -> String {
+    format!("{}/remove", waiting(id, prompt))
+}
+
+/// Where it is posted that a prompt that is held shall be sent.
+pub(crate) fn send_waiting(id: &SessionId, prompt: &PromptId) -> String {
+    format!("{}/send", waiting(id, prompt))
+}
+
+/// Where it is posted that the agent shall be started.
+pub(crate) fn start_agent(id: &SessionId) -> String {
+    format!("{}/agent/start", session(id))
+}
+
+/// Where a way to log in is posted.
+pub(crate) fn log_in(id: &SessionId) -> String {
+    format!("{}/agent/login", session(id))
 }
 
 /// Where an answer to a permission request is posted.

@@ -23,7 +23,8 @@ use axum::extract::{Path, Query, State};
 use axum::response::sse::{Event, Sse};
 use futures::Stream;
 use futures::stream::unfold;
-use pleat_store::{Revision, SessionCursor};
+use pleat_host::SessionSignal;
+use pleat_store::SessionCursor;
 use pleat_transcript::document::Window;
 use pleat_transcript::ids::SessionId;
 use serde::Deserialize;
@@ -42,14 +43,14 @@ const FRONT_PACE: Duration = Duration::from_millis(500);
 /// A page tells a lost connection by two of these missing.
 const BEAT: Duration = Duration::from_secs(4);
 
-/// What a page shows: a revision, as one run of the server drew it.
+/// What a page shows: what is stored at a revision, and a live state by its count, as one run of the server drew them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EventId(String);
 
 impl EventId {
     /// Of a session's page.
-    pub(crate) fn new(app: &App, revision: Revision) -> Self {
-        Self(format!("{}.{}", app.epoch, revision.0))
+    pub(crate) fn new(app: &App, at: SessionSignal) -> Self {
+        Self(format!("{}.{}.{}", app.epoch, at.revision.0, at.live))
     }
 }
 
@@ -74,7 +75,7 @@ pub(crate) async fn session(
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Failure> {
     let page = SessionPage { session: SessionId::new(session)?, window: window.window()? };
     // Subscribe first, then read: what is committed in between is seen as a change.
-    let changes = app.host.revisions(&page.session);
+    let changes = app.host.signals(&page.session);
     Ok(stream(Connected::new(app, Page::Session(page), Changes::Session(changes), connection.shown)))
 }
 
@@ -111,7 +112,7 @@ impl Page {
         match self {
             Self::Session(page) => {
                 let rendered = pages::transcript::render(app, &page.session, page.window.clone()).await?;
-                Ok((rendered.root, Some(EventId::new(app, rendered.revision))))
+                Ok((rendered.root, Some(EventId::new(app, rendered.at))))
             }
             Self::Front(after) => Ok((pages::front::root(app, after.as_ref()).await?, None)),
         }
@@ -126,7 +127,7 @@ impl Page {
 }
 
 enum Changes {
-    Session(watch::Receiver<Revision>),
+    Session(watch::Receiver<SessionSignal>),
     Any(watch::Receiver<u64>),
 }
 

@@ -1,6 +1,8 @@
 //! The command line.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pleat_transcript::call::ToolKind;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -30,7 +32,7 @@ pub(crate) struct ServeArguments {
     #[arg(long, value_name = "ADDRESS", global = true)]
     pub(crate) store: Option<String>,
     /// Configuration file [default: pleat.toml in the user's configuration folder].
-    #[arg(long, value_name = "FILE", env = "PLEAT_CONFIG")]
+    #[arg(long, value_name = "FILE", env = "PLEAT_CONFIG", global = true)]
     pub(crate) config: Option<PathBuf>,
     /// Do not open a browser.
     #[arg(long, env = "PLEAT_NO_OPEN")]
@@ -39,6 +41,11 @@ pub(crate) struct ServeArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run one turn of an agent in the terminal.
+    ///
+    /// Exits with 0 when the turn completed, 1 when it failed, 2 when it could not begin, 3 when the agent refused or
+    /// needs a person that is not there, and 130 when it was stopped. Ctrl-C once stops the turn, twice ends the agent.
+    Run(RunArguments),
     /// Fold a transcript document and print the rows document.
     Fold {
         /// The document (JSON); `-` reads stdin.
@@ -46,6 +53,11 @@ pub(crate) enum Command {
     },
     /// Replay a recorded ACP trace and print its transcript.
     Replay(ReplayArguments),
+    /// Print where the raw traffic of a session is kept, oldest first: `pleat replay` reads it.
+    Trace {
+        /// The session's id.
+        session: String,
+    },
     /// Import a transcript document as a new session.
     Import(ImportArguments),
     /// Print a session as a transcript document.
@@ -53,15 +65,42 @@ pub(crate) enum Command {
     /// Look after the database that conversations are kept in.
     #[command(subcommand)]
     Db(DatabaseCommand),
-    /// Be an agent: a child that speaks ACP over stdio.
+    /// Ask an agent what it knows, or be one.
     #[command(subcommand)]
     Agent(AgentCommand),
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// The agent's name, as on the first page or in pleat.toml.
+    pub(crate) agent: String,
+    /// The prompt; `-`, or none where stdin is no terminal, reads it from stdin.
+    pub(crate) prompt: Option<String>,
+    /// The working directory [default: the current one].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// A further directory that the agent may work in; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) add_dir: Vec<PathBuf>,
+    /// Allow calls of this kind by itself, once each and never outside of these directories; may be given several times.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kinds())]
+    pub(crate) allow: Vec<ToolKind>,
+    /// Print JSON, one object a line: the session, each row when it is settled, and the turn.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads the kinds of calls (ACP `kind`); help and errors list them.
+fn kinds() -> impl TypedValueParser<Value = ToolKind> {
+    PossibleValuesParser::new(ToolKind::WORDS.map(|(_, word)| word)).map(|word| ToolKind::of_word(&word))
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// The trace: JSON lines, plain or zstd-compressed; `-` reads plain ones from stdin.
-    pub(crate) trace: PathBuf,
+    /// The trace: JSON lines, plain or zstd-compressed; `-` reads plain ones from stdin. Several files are read one after
+    /// the other, as one trace.
+    #[arg(required = true)]
+    pub(crate) trace: Vec<PathBuf>,
     /// What to print.
     #[arg(long, value_enum, default_value_t = ReplayFormat::Text)]
     pub(crate) format: ReplayFormat,
@@ -136,8 +175,22 @@ pub(crate) enum DatabaseCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentCommand {
-    /// Play the agent's side of a recorded trace.
+    /// Be an agent over stdio: play the agent's side of a recorded trace.
     Replay(PlayArguments),
+    /// List the sessions that an agent itself knows, one a line: id, time and title.
+    Sessions(AgentSessionsArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentSessionsArguments {
+    /// The agent's name, as on the first page or in pleat.toml.
+    pub(crate) agent: String,
+    /// Only those of this working directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// As JSON, one object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

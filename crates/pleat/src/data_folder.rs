@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 const DATABASE: &str = "pleat.db";
 const TOKEN: &str = "access-token";
+const WIRE: &str = "wire";
 
 /// The folder that everything is kept in.
 pub(crate) struct DataFolder {
@@ -33,6 +34,11 @@ impl DataFolder {
     /// The database in it.
     pub(crate) fn database(&self) -> PathBuf {
         self.path.join(DATABASE)
+    }
+
+    /// Where the raw traffic of sessions is kept in it.
+    pub(crate) fn wire(&self) -> PathBuf {
+        self.path.join(WIRE)
     }
 
     /// The secret that lets browsers in, kept so that a page goes on after a restart; made where it is missing.

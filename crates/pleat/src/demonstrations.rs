@@ -4,8 +4,7 @@
 use crate::command_line::PlayArguments;
 use crate::failure::{Failure, Kind};
 use pleat_acp::replay_agent::{self, ReplayEnd, ReplayOptions};
-use pleat_host::{Agent, AgentName};
-use std::collections::BTreeMap;
+use pleat_host::Agent;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
@@ -52,13 +51,10 @@ pub(crate) fn agents() -> Result<Vec<Agent>, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::internal(format!("Pleat does not find its own program: {error}")))?;
     let agents = DEMONSTRATIONS.iter().map(|demonstration| Agent {
-        name: AgentName(demonstration.name.to_owned()),
         title: demonstration.title.to_owned(),
         description: Some(demonstration.description.to_owned()),
-        command: program.to_string_lossy().into_owned(),
         args: ["agent", "replay", demonstration.name, "--speed", SPEED].map(str::to_owned).to_vec(),
-        env: BTreeMap::new(),
-        install: None,
+        ..Agent::new(demonstration.name, program.to_string_lossy())
     });
     Ok(agents.collect())
 }

@@ -35,13 +35,17 @@ pub(crate) fn import(arguments: &ImportArguments, place: &ServeArguments) -> Res
 
 /// `pleat export`: prints a session as a document.
 pub(crate) fn export(arguments: &ExportArguments, place: &ServeArguments) -> Result<(), Failure> {
-    let id = SessionId::new(&*arguments.session)
-        .map_err(|error| Failure::user(format!("`{}` is no session id: {error}", arguments.session)))?;
+    let id = session_id(&arguments.session)?;
     let address = database::chosen(place)?;
     let stored = database::with_store(&address, async |store| Ok(store.store().document(id).await?))?;
     match arguments.format {
         ExportFormat::Json => print_json(&stored.document.to_json()),
     }
+}
+
+/// A session's id, as it was typed.
+pub(crate) fn session_id(typed: &str) -> Result<SessionId, Failure> {
+    SessionId::new(typed).map_err(|error| Failure::user(format!("`{typed}` is no session id: {error}")))
 }
 
 fn read_document(file: &Path) -> Result<Document, Failure> {

@@ -2,6 +2,7 @@
 
 use pleat_store::StoreError;
 use std::fmt::Display;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Whose matter a failure is; the exit code tells it.
@@ -15,6 +16,12 @@ pub(crate) enum Kind {
     Unsound,
     /// An agent failed.
     Agent,
+    /// What was to be run could not begin.
+    Usage,
+    /// It could not go on without a person, or the agent refused.
+    NeedsPerson,
+    /// A person stopped it.
+    Stopped,
     /// Pleat is at fault.
     Internal,
 }
@@ -47,17 +54,41 @@ impl Failure {
         Self::new(Kind::Internal, sentence)
     }
 
-    /// Says it on stderr.
-    pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("pleat: {}", self.sentence);
-        // 2 is taken: the command line could not be read.
-        ExitCode::from(match self.kind {
+    /// The same of something whose exit code tells how it ended: this kept it from beginning.
+    pub(crate) fn before_it_began(self) -> Self {
+        Self { kind: Kind::Usage, ..self }
+    }
+
+    /// The same of a turn that had begun: it has failed.
+    pub(crate) fn of_a_turn(self) -> Self {
+        match self.kind {
+            Kind::NeedsPerson | Kind::Stopped => self,
+            Kind::User | Kind::Configuration | Kind::Unsound | Kind::Agent | Kind::Usage | Kind::Internal => {
+                Self { kind: Kind::User, ..self }
+            }
+        }
+    }
+
+    /// The exit code.
+    pub(crate) fn code(&self) -> u8 {
+        match self.kind {
             Kind::User => 1,
-            Kind::Configuration => 3,
+            // As where the command line cannot be read.
+            Kind::Usage => 2,
+            Kind::Configuration | Kind::NeedsPerson => 3,
             Kind::Agent => 4,
             Kind::Unsound => 5,
             Kind::Internal => 70,
-        })
+            // What shells give for Ctrl-C.
+            Kind::Stopped => 130,
+        }
+    }
+
+    /// Says it on stderr.
+    pub(crate) fn report(&self) -> ExitCode {
+        // The terminal may be gone, and then there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "pleat: {}", self.sentence);
+        ExitCode::from(self.code())
     }
 }
 

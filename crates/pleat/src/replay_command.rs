@@ -8,13 +8,12 @@ use pleat_acp::trace;
 use pleat_acp::trace_replay;
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
-    let replayed = if arguments.trace == Path::new("-") {
-        trace_replay::replay(trace::read(std::io::stdin().lock()))
-    } else {
-        trace::open(&arguments.trace).and_then(trace_replay::replay)
+    let replayed = match arguments.trace.as_slice() {
+        [file] if file == Path::new("-") => trace_replay::replay(trace::read(std::io::stdin().lock())),
+        files => trace_replay::replay(trace::open_all(files.to_vec())),
     };
     let replayed = replayed.map_err(Failure::user)?;
     for remark in &replayed.remarks {
@@ -26,7 +25,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
             || "no agent opened one".to_owned(),
             |error| format!("the agent answered with an error: {error}"),
         );
-        eprintln!("pleat: `{}` holds no session: {why}", arguments.trace.display());
+        eprintln!("pleat: {} holds no session: {why}", name_of(&arguments.trace));
         return Ok(());
     }
     match arguments.session {
@@ -34,11 +33,15 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
         Some(number) => {
             let document = number.checked_sub(1).and_then(|place| documents.get(place)).ok_or_else(|| {
                 let count = documents.len();
-                Failure::user(format!("`{}` has no session {number}; it has {count}", arguments.trace.display()))
+                Failure::user(format!("{} has no session {number}; it has {count}", name_of(&arguments.trace)))
             })?;
             show(document, arguments.format)
         }
     }
+}
+
+fn name_of(files: &[PathBuf]) -> String {
+    files.iter().map(|file| format!("`{}`", file.display())).collect::<Vec<_>>().join(", ")
 }
 
 fn show(document: &Document, format: ReplayFormat) -> Result<(), Failure> {

@@ -16,8 +16,10 @@ const PORT: u16 = 7420;
 const PORTS: u16 = 20;
 
 pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
-    let agents = Configuration::read(arguments.config.as_deref())?.agents()?;
+    let configuration = Configuration::read(arguments.config.as_deref())?;
     let folder = DataFolder::open(arguments.data.as_deref())?;
+    let settings = configuration.host_settings(&folder);
+    let agents = configuration.agents()?;
     let address = database::chosen(arguments)?;
     // Held until the end.
     let _lock = database::lock(&address)?;
@@ -30,7 +32,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         let store = database::open(&address).await?.into_shared();
         let listener = listen(arguments.listen).await?;
         let address = listener.local_addr().map_err(Failure::internal)?;
-        let host = Host::start(store, agents).await?;
+        let host = Host::start_with(store, agents, settings).await?;
         let access = Access::new(token, address);
         let link = access.login_link();
         println!("Pleat is at {link}");

@@ -1,13 +1,12 @@
 //! A session as readable text: the rows of its fold, drawn for a terminal or a file.
 
-use pleat_transcript::call::CallState;
+use crate::plain_text::{block, line, mark, media_words, notice_mark, plan};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::{FoldError, fold, top_level_messages};
 use pleat_transcript::ids::MessageId;
-use pleat_transcript::message::{Body, EntryStatus, Media, Message, NoticeLevel, Part, PlanContent, PlanEntry};
-use pleat_transcript::rows::{ActivityRow, Children, PlanRow, Progress, Round, Row, RowsDocument, Summary};
+use pleat_transcript::message::{Body, Message, Part};
+use pleat_transcript::rows::{ActivityRow, Children, PlanRow, Round, Row, RowsDocument, Summary};
 use std::collections::HashMap;
-use std::fmt::Write;
 
 /// How many messages are folded at once; the fold takes at most 200 as one range.
 const MESSAGES_AT_ONCE: usize = 200;
@@ -71,14 +70,7 @@ fn draw_message(message: Option<&&Message>, text: &mut String) {
             }
         }
         Some(Body::Tool(result)) => block("result ·", &result.text, text),
-        Some(Body::Notice(notice)) => {
-            let level = match notice.level {
-                NoticeLevel::Info => "note ·",
-                NoticeLevel::Warning => "warning !",
-                NoticeLevel::Error => "error !",
-            };
-            block(level, &notice.text, text);
-        }
+        Some(Body::Notice(notice)) => block(notice_mark(notice.level), &notice.text, text),
         Some(Body::Plan(_)) | None => {}
     }
 }
@@ -118,18 +110,6 @@ fn draw_rounds(rounds: &[Round], depth: usize, messages: &Messages<'_>, text: &m
     }
 }
 
-fn mark(state: CallState) -> &'static str {
-    match state {
-        CallState::Pending | CallState::Running => "…",
-        CallState::AwaitingPermission => "?",
-        CallState::Completed => "✓",
-        CallState::Failed => "✗ failed:",
-        CallState::Denied => "⊘ denied:",
-        CallState::Cancelled | CallState::Superseded => "■ stopped:",
-        CallState::Interrupted => "⚡ interrupted:",
-    }
-}
-
 fn draw_children(children: &Children, depth: usize, messages: &Messages<'_>, text: &mut String) {
     draw_rounds(&children.rounds, depth, messages, text);
     for error in &children.errors {
@@ -138,58 +118,7 @@ fn draw_children(children: &Children, depth: usize, messages: &Messages<'_>, tex
 }
 
 fn draw_plan(row: &PlanRow, messages: &Messages<'_>, text: &mut String) {
-    let Some(Body::Plan(plan)) = messages.get(&row.message).map(|message| &message.body) else { return };
-    match (&plan.content, row.progress) {
-        (PlanContent::Text(plan), _) => block("plan ·", plan, text),
-        (PlanContent::Entries(entries), Some(progress)) => {
-            line("plan ·", &format!("{} of {} done", progress.done, progress.total), text);
-            for entry in entries {
-                line(&format!("  {}", entry_mark(entry, progress)), &entry.content, text);
-            }
-        }
-        (PlanContent::Entries(_), None) => {}
+    if let Some(Body::Plan(shown)) = messages.get(&row.message).map(|message| &message.body) {
+        plan(shown, row.progress, text);
     }
-}
-
-/// An entry runs only where the fold says that one does: not in a turn that is over.
-fn entry_mark(entry: &PlanEntry, progress: Progress) -> &'static str {
-    match entry.status() {
-        EntryStatus::Completed => "[x]",
-        EntryStatus::InProgress if progress.running > 0 => "[>]",
-        EntryStatus::InProgress | EntryStatus::Pending => "[ ]",
-    }
-}
-
-fn media_words(media: &Media) -> String {
-    let name = media.name.as_deref().or(media.uri.as_deref()).unwrap_or_default();
-    let words = [Some(media.kind.word()), media.mime.as_deref(), Some(name).filter(|name| !name.is_empty())];
-    format!("[{}]", words.into_iter().flatten().collect::<Vec<_>>().join(" "))
-}
-
-/// Some lines, the first behind a mark and the rest as far in as that.
-fn block(mark: &str, content: &str, text: &mut String) {
-    let indent = " ".repeat(mark.len() - mark.trim_start().len());
-    for (number, each) in content.trim_matches('\n').lines().enumerate() {
-        line(if number == 0 { mark } else { &indent }, each, text);
-    }
-}
-
-fn line(mark: &str, content: &str, text: &mut String) {
-    let gap = if mark.trim().is_empty() { "" } else { " " };
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", format!("{mark}{gap}{}", visible(content)).trim_end());
-}
-
-/// Control characters made visible: a terminal must not obey what an agent wrote.
-fn visible(content: &str) -> String {
-    content
-        .chars()
-        .map(|c| match c {
-            '\t' => '\t',
-            '\u{7f}' => '␡',
-            '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('␀'),
-            '\u{80}'..='\u{9f}' => '�',
-            c => c,
-        })
-        .collect()
 }

@@ -2,11 +2,11 @@
 
 mod big_trace;
 mod core;
+mod host;
 mod http;
 mod printed;
 mod server;
 mod table;
-mod turns;
 
 use crate::command::{self, Failure};
 use crate::paths;
@@ -30,7 +30,7 @@ pub(crate) fn run() -> Result<(), Failure> {
     command::succeed(&mut command::cargo(["build", "--release", "--package", "pleat"]))?;
     let binary = paths::release_binary()?;
     let mut figures = outside_figures(&binary)?;
-    let rest = turns::measure().map(|measured| figures.extend(measured));
+    let rest = host::measure_turns().map(|measured| figures.extend(measured));
     let rest = rest.and_then(|()| core::measure().map(|measured| figures.extend(measured)));
     // What was measured is shown, also where the rest could not be.
     print!("{}", table::table(&figures));
@@ -40,6 +40,13 @@ pub(crate) fn run() -> Result<(), Failure> {
 /// Measures record and fold alone, and prints the table.
 pub(crate) fn run_core() -> Result<(), Failure> {
     print!("{}", table::table(&core::measure()?));
+    Ok(())
+}
+
+/// Measures the host alone, with child processes as its agents, and prints the table.
+pub(crate) fn run_host() -> Result<(), Failure> {
+    command::succeed(&mut command::cargo(["build", "--release", "--package", "pleat"]))?;
+    print!("{}", table::table(&host::measure()?));
     Ok(())
 }
 

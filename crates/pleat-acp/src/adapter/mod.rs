@@ -5,6 +5,7 @@
 //! serves one agent process, for all its sessions.
 
 mod call_report;
+mod client_terminals;
 mod content;
 mod prompt_answer;
 mod sub_agents;
@@ -12,20 +13,20 @@ mod sub_agents;
 pub(crate) use call_report::exit_value;
 
 use crate::dialect::{Dialect, dialect_of};
+use client_terminals::ClientTerminals;
 use content::{Content, read_content};
-use pleat_transcript::event::{Channel, Event, RequestKey, TerminalOutput, TerminalReport, TextChunk};
+use pleat_transcript::event::{Channel, Event, RequestKey, TerminalOutput, TextChunk};
 use pleat_transcript::ids::{AgentCallId, AgentSessionId};
 use pleat_transcript::message::{JsonObject, PlanEntry};
 use pleat_transcript::session::ContextGauge;
 use serde_json::Value;
-use std::collections::HashMap;
 use sub_agents::SubAgents;
 
 /// Turns what one agent process says into events of its sessions.
 pub struct Adapter {
     dialect: Box<dyn Dialect>,
     sub_agents: SubAgents,
-    terminals: HashMap<String, ClientTerminal>,
+    terminals: ClientTerminals,
 }
 
 /// A dialect's mark ends the agent's own text; sub-agents' texts have none.
@@ -34,18 +35,10 @@ const TEXT_ENDED: Event = Event::TextEnded { parent: None };
 /// An event, and the session it happened in.
 pub type SessionEvent = (AgentSessionId, Event);
 
-/// A terminal that the client runs for the agent.
-#[derive(Default)]
-struct ClientTerminal {
-    output: String,
-    exit: Option<Value>,
-    call: Option<(AgentSessionId, AgentCallId)>,
-}
-
 impl Adapter {
     /// An adapter for an agent of which nothing is known yet.
     pub fn new() -> Self {
-        Self { dialect: dialect_of(None), sub_agents: SubAgents::default(), terminals: HashMap::new() }
+        Self { dialect: dialect_of(None), sub_agents: SubAgents::default(), terminals: ClientTerminals::default() }
     }
 
     /// Takes the agent's answer to `initialize`: its name decides the dialect.
@@ -106,19 +99,11 @@ impl Adapter {
         events
     }
 
-    /// Takes what a terminal that the client runs has said and how it ended.
-    pub fn terminal(&mut self, id: &str, output: Option<&str>, exit: Option<Value>) -> Vec<SessionEvent> {
-        let terminal = self.terminals.entry(id.to_owned()).or_default();
-        if let Some(output) = output {
-            output.clone_into(&mut terminal.output);
-        }
-        if exit.is_some() {
-            terminal.exit = exit;
-        }
-        let Some((session, call)) = terminal.call.clone() else { return Vec::new() };
-        let mut report = pleat_transcript::event::CallReport::new(call);
-        report.terminal = Some(terminal.report());
-        vec![(session, Event::Call(Box::new(report)))]
+    /// Takes what a terminal that the client runs has said, and how it ended (an exit code, or a signal's name). It is
+    /// told at the first call that shows the terminal, what came before that whole; until then it waits here, at most
+    /// 64 MiB of all terminals together.
+    pub fn terminal(&mut self, id: &str, output: Option<TerminalOutput>, exit: Option<Value>) -> Vec<SessionEvent> {
+        self.terminals.says(id, output, exit)
     }
 
     fn call(
@@ -142,33 +127,16 @@ impl Adapter {
     ) -> Option<pleat_transcript::event::CallReport> {
         let mut report = call_report::read(call, announced)?;
         report.parent = parent;
-        self.attach_terminal(session, &mut report);
+        self.terminals.shown(session, &mut report);
         self.dialect.correct(&mut report, call);
         self.sub_agents.mentioned(&report.agent_id);
         Some(report)
-    }
-
-    /// A call that shows a terminal of ours says what that says, now and later.
-    fn attach_terminal(&mut self, session: &AgentSessionId, report: &mut pleat_transcript::event::CallReport) {
-        let ids = report.content.iter().flatten().filter_map(|block| block.get("terminalId")?.as_str());
-        for id in ids {
-            if let Some(terminal) = self.terminals.get_mut(id) {
-                terminal.call = Some((session.clone(), report.agent_id.clone()));
-                report.terminal = Some(terminal.report());
-            }
-        }
     }
 }
 
 impl Default for Adapter {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl ClientTerminal {
-    fn report(&self) -> TerminalReport {
-        TerminalReport { output: Some(TerminalOutput::Whole(self.output.clone())), exit: self.exit.clone() }
     }
 }
 

@@ -145,3 +145,15 @@ fn message_text(update: &Value) -> String {
     let blocks = update.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     blocks.iter().filter_map(|block| text_at(block, "text")).collect()
 }
+
+impl super::Adapter {
+    /// Whether this is the session of a sub-agent, which is recorded in its parent's.
+    pub fn is_sub_agent(&self, session: &AgentSessionId) -> bool {
+        self.sub_agents.by_session.contains_key(session)
+    }
+
+    /// The session that is recorded: a sub-agent's first parent, else the session itself.
+    pub fn recorded_session(&self, session: &AgentSessionId) -> AgentSessionId {
+        self.sub_agents.by_session.get(session).map_or(session, |sub_agent| &sub_agent.root).clone()
+    }
+}

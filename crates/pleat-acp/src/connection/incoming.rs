@@ -68,6 +68,12 @@ pub enum CloseCause {
     Dropped,
     /// The agent's stdout could not be read.
     ReadFailed(io::Error),
+    /// A line went on for more than [`super::ConnectionOptions::max_unended_bytes`] without an end: the agent was cut
+    /// off.
+    EndlessLine {
+        /// How much of it had come.
+        bytes: u64,
+    },
     /// The agent's stdin could not be written: it no longer listens.
     WriteFailed(io::Error),
 }

@@ -9,7 +9,10 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio::time::timeout;
 
 use super::incoming::{CloseCause, CloseReason, Incoming};
+use super::lines::EndOfReading;
 use super::outgoing;
+use super::received::Received;
+use super::waiting::{Room, Weight};
 use crate::process::{AgentProcess, ExitLadder};
 
 /// How long the rest of stdout is waited for once the process group is gone. What was written is
@@ -18,13 +21,14 @@ const STDOUT_GRACE: Duration = Duration::from_millis(500);
 
 /// Everything that must have ended before a connection is closed.
 pub(super) struct Keeper {
-    pub(super) reading: JoinHandle<io::Result<()>>,
+    pub(super) reading: JoinHandle<io::Result<EndOfReading>>,
     pub(super) writing: JoinHandle<io::Result<()>>,
     pub(super) outgoing: outgoing::Sender,
     pub(super) process: Option<AgentProcess>,
     pub(super) ordered: mpsc::UnboundedReceiver<ExitLadder>,
     pub(super) ladder: ExitLadder,
-    pub(super) incoming: mpsc::UnboundedSender<Incoming>,
+    pub(super) incoming: mpsc::UnboundedSender<Received>,
+    pub(super) room: Room,
     pub(super) closing: watch::Sender<bool>,
 }
 
@@ -33,6 +37,7 @@ impl Keeper {
         let (cause, ladder) = self.wait_for_cause().await;
         self.outgoing.close();
         let exit = self.end_process(ladder).await;
+        self.room.open();
         let stdout_patience = if self.process.is_some() { STDOUT_GRACE } else { ladder.after_stdin_closed };
         if !self.reading.is_finished() && timeout(stdout_patience, &mut self.reading).await.is_err() {
             self.reading.abort();
@@ -41,7 +46,8 @@ impl Keeper {
         }
         self.writing.abort();
         let stderr_tail = self.process.as_ref().map(|process| process.stderr_tail().text()).unwrap_or_default();
-        let _ = self.incoming.send(Incoming::Closed(CloseReason { cause, exit, stderr_tail }));
+        let what = Incoming::Closed(CloseReason { cause, exit, stderr_tail });
+        let _ = self.incoming.send(Received { what, weight: Weight::default() });
         self.closing.send_replace(true);
     }
 
@@ -69,9 +75,10 @@ impl Keeper {
     }
 }
 
-fn end_of_reading(read: Result<io::Result<()>, JoinError>) -> CloseCause {
+fn end_of_reading(read: Result<io::Result<EndOfReading>, JoinError>) -> CloseCause {
     match read {
-        Ok(Ok(())) => CloseCause::AgentEnded,
+        Ok(Ok(EndOfReading::EndOfStream)) => CloseCause::AgentEnded,
+        Ok(Ok(EndOfReading::EndlessLine { bytes })) => CloseCause::EndlessLine { bytes },
         Ok(Err(error)) => CloseCause::ReadFailed(error),
         Err(error) => CloseCause::ReadFailed(io::Error::other(error)),
     }

@@ -7,10 +7,12 @@ use std::time::SystemTime;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::mpsc;
 
-use super::classify::{classify, noise};
-use super::incoming::Incoming;
-use super::outgoing::Pending;
-use super::tap::{WireDirection, WireTap};
+use super::classify::{Heard, classify, noise};
+use super::correlation::{Asked, Pending, Question, session_of};
+use super::incoming::{Incoming, Token};
+use super::received::Received;
+use super::tap::{WireDirection, WireLine, WireTap};
+use super::waiting::{Room, bytes_of};
 
 /// How much is read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -20,59 +22,107 @@ const KEPT_BUFFER_BYTES: usize = 1024 * 1024;
 
 /// What reading needs beside the stream.
 pub(super) struct Reading {
-    pub(super) incoming: mpsc::UnboundedSender<Incoming>,
+    pub(super) incoming: mpsc::UnboundedSender<Received>,
+    pub(super) room: Room,
     pub(super) pending: Pending,
+    pub(super) asked: Asked,
     pub(super) tap: Option<Arc<dyn WireTap>>,
     pub(super) max_line_bytes: usize,
+    pub(super) max_unended_bytes: u64,
+}
+
+/// What ended the reading of a stream that could be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum EndOfReading {
+    EndOfStream,
+    EndlessLine { bytes: u64 },
 }
 
 /// Reads to the end of the stream, each line parsed once and enqueued.
-pub(super) async fn read_all(mut stream: impl AsyncRead + Unpin, reading: Reading) -> io::Result<()> {
+pub(super) async fn read_all(mut stream: impl AsyncRead + Unpin, reading: Reading) -> io::Result<EndOfReading> {
     let mut splitter = LineSplitter::new(reading.max_line_bytes);
     let mut buffer = vec![0; READ_BYTES];
     loop {
-        match stream.read(&mut buffer).await {
+        let count = match stream.read(&mut buffer).await {
             Ok(0) => break,
-            Ok(count) => splitter.feed(&buffer[..count], |piece| reading.take(piece)),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                splitter.finish(|piece| reading.take(piece));
+                reading.take(splitter.finish()).await;
                 return Err(error);
             }
+        };
+        let mut bytes = &buffer[..count];
+        while let Some(piece) = splitter.next(&mut bytes) {
+            reading.take(piece).await;
+        }
+        if splitter.unended_bytes() > reading.max_unended_bytes {
+            return Ok(EndOfReading::EndlessLine { bytes: splitter.unended_bytes() });
         }
     }
-    splitter.finish(|piece| reading.take(piece));
-    Ok(())
+    reading.take(splitter.finish()).await;
+    Ok(EndOfReading::EndOfStream)
 }
 
 impl Reading {
-    fn take(&self, piece: Piece<'_>) {
-        let item = match piece {
+    async fn take(&self, piece: Piece<'_>) {
+        let what = match piece {
             Piece::Line(line) | Piece::Torn(line) if line.trim_ascii().is_empty() => return,
-            Piece::Line(line) => {
-                self.tap(line);
-                classify(line, &self.pending)
-            }
-            Piece::Torn(line) => {
-                self.tap(line);
-                self.classify_torn(line)
-            }
+            Piece::Line(line) => self.heard(classify(line, &self.pending)),
+            Piece::Torn(line) => self.heard(self.classify_torn(line)),
             Piece::TooLong { bytes } => Incoming::SkippedLine { bytes },
         };
+        let weight = self.room.take(bytes_of(&what)).await;
         // Nobody may be listening any more; the pipe is emptied all the same.
-        let _ = self.incoming.send(item);
+        let _ = self.incoming.send(Received { what, weight });
     }
 
     /// A last line without its end is dropped and reported (`docs/spec/record.md`), unless it is a whole
     /// object: that cannot be half of anything.
-    fn classify_torn(&self, line: &[u8]) -> Incoming {
+    fn classify_torn<'a>(&self, line: &'a [u8]) -> Heard<'a> {
         if line.trim_ascii_end().ends_with(b"}") { classify(line, &self.pending) } else { noise(line) }
     }
 
-    fn tap(&self, line: &[u8]) {
+    /// Shows the line to the tap, and keeps what the answer to a request of the agent's will be about.
+    fn heard(&self, heard: Heard<'_>) -> Incoming {
         if let Some(tap) = &self.tap {
-            tap.line(WireDirection::FromAgent, SystemTime::now(), line);
+            tap.line(WireLine {
+                direction: WireDirection::FromAgent,
+                at: SystemTime::now(),
+                bytes: &heard.line,
+                is_object: heard.is_object,
+                session: session_in(&heard),
+                opens: opens(&heard),
+            });
+            if let Incoming::Request { id, method, params } = &heard.what {
+                self.asked.put(id.clone(), Question::new(method, params));
+            }
         }
+        heard.what
+    }
+}
+
+/// The session that a line is about.
+fn session_in<'a>(heard: &'a Heard<'_>) -> Option<&'a str> {
+    match &heard.what {
+        Incoming::Notification { params, .. } | Incoming::Request { params, .. } => session_of(params),
+        Incoming::Answer { result, .. } => {
+            let asked_about = heard.answers.as_ref().and_then(|question| question.session.as_deref());
+            asked_about.or_else(|| session_of(result.as_ref().ok()?))
+        }
+        Incoming::Noise(_) | Incoming::SkippedLine { .. } | Incoming::Closed(_) => None,
+    }
+}
+
+/// The request that opens a session and that the line answers.
+fn opens(heard: &Heard<'_>) -> Option<Token> {
+    match &heard.what {
+        Incoming::Answer { to, .. } => heard.answers.as_ref().filter(|question| question.opens).map(|_| *to),
+        Incoming::Notification { .. }
+        | Incoming::Request { .. }
+        | Incoming::Noise(_)
+        | Incoming::SkippedLine { .. }
+        | Incoming::Closed(_) => None,
     }
 }
 
@@ -91,43 +141,59 @@ enum Piece<'a> {
 struct LineSplitter {
     limit: usize,
     begun: Vec<u8>,
+    /// Whether `begun` is a line that was given out already.
+    is_ended: bool,
     /// How much of a line that is too long has gone by.
     skipping: Option<u64>,
 }
 
 impl LineSplitter {
     fn new(limit: usize) -> Self {
-        Self { limit, begun: Vec::new(), skipping: None }
+        Self { limit, begun: Vec::new(), is_ended: false, skipping: None }
     }
 
-    fn feed(&mut self, mut bytes: &[u8], mut take: impl FnMut(Piece<'_>)) {
-        while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
-            self.end_line(&bytes[..end], &mut take);
-            bytes = &bytes[end + 1..];
-        }
-        self.go_on(bytes);
-    }
-
-    fn finish(mut self, mut take: impl FnMut(Piece<'_>)) {
-        match self.skipping.take() {
-            Some(bytes) => take(Piece::TooLong { bytes }),
-            None => take(Piece::Torn(&self.begun)),
-        }
-    }
-
-    fn end_line(&mut self, rest: &[u8], take: &mut impl FnMut(Piece<'_>)) {
+    /// The next line that ends in the bytes, which are taken off them; `None` when none of them are left.
+    fn next<'a, 'bytes: 'a>(&'a mut self, bytes: &mut &'bytes [u8]) -> Option<Piece<'a>> {
+        self.forget_ended();
+        let Some(end) = memchr::memchr(b'\n', bytes) else {
+            self.go_on(bytes);
+            *bytes = &[];
+            return None;
+        };
+        let (rest, after) = (&bytes[..end], &bytes[end + 1..]);
+        *bytes = after;
         // The common case: the whole line lies in what was just read.
         if self.begun.is_empty() && self.skipping.is_none() && rest.len() <= self.limit {
-            take(Piece::Line(without_cr(rest)));
-            return;
+            return Some(Piece::Line(without_cr(rest)));
         }
         self.go_on(rest);
+        self.is_ended = true;
+        Some(match self.skipping.take() {
+            Some(bytes) => Piece::TooLong { bytes },
+            None => Piece::Line(without_cr(&self.begun)),
+        })
+    }
+
+    /// What stood after the last line end.
+    fn finish(&mut self) -> Piece<'_> {
+        self.forget_ended();
         match self.skipping.take() {
-            Some(bytes) => take(Piece::TooLong { bytes }),
-            None => take(Piece::Line(without_cr(&self.begun))),
+            Some(bytes) => Piece::TooLong { bytes },
+            None => Piece::Torn(&self.begun),
         }
-        self.begun.clear();
-        self.begun.shrink_to(KEPT_BUFFER_BYTES);
+    }
+
+    /// How much there is of the line that has no end yet.
+    fn unended_bytes(&self) -> u64 {
+        self.skipping.unwrap_or(self.begun.len() as u64)
+    }
+
+    fn forget_ended(&mut self) {
+        if self.is_ended {
+            self.is_ended = false;
+            self.begun.clear();
+            self.begun.shrink_to(KEPT_BUFFER_BYTES);
+        }
     }
 
     fn go_on(&mut self, bytes: &[u8]) {
@@ -162,11 +228,13 @@ mod tests {
                 Piece::TooLong { bytes } => format!("too long {bytes}"),
             });
         };
-        for bytes in text.as_bytes().chunks(chunk) {
-            splitter.feed(bytes, &mut take);
+        for mut bytes in text.as_bytes().chunks(chunk) {
+            while let Some(piece) = splitter.next(&mut bytes) {
+                take(piece);
+            }
             assert!(splitter.begun.len() <= LIMIT);
         }
-        splitter.finish(&mut take);
+        take(splitter.finish());
         pieces
     }
 
@@ -188,5 +256,15 @@ mod tests {
     fn a_line_beyond_the_limit_is_skipped_and_the_next_is_read() {
         check("12345678\n123456789\nok\n", &["12345678", "too long 9", "ok", "torn "]);
         check("1234567890123456789012345", &["too long 25"]);
+    }
+
+    #[test]
+    fn a_line_that_has_no_end_is_measured() {
+        for (begun, bytes) in [("one\n", 0), ("one\ntwo", 3), ("12345678\n123456789", 9)] {
+            let mut splitter = LineSplitter::new(LIMIT);
+            let mut rest = begun.as_bytes();
+            while splitter.next(&mut rest).is_some() {}
+            assert_eq!(splitter.unended_bytes(), bytes, "{begun}");
+        }
     }
 }

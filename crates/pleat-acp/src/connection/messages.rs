@@ -2,13 +2,21 @@
 //! the answers that begin a session, read leniently: the raw answer stays with the caller, and what
 //! the types do not know (`models`, extensions in `_meta`) is found there.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::schema as acp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+
+pub use self::agent_info::AgentInfo;
+pub use self::listed_sessions::{ListedSession, listed_sessions};
+pub use self::login::{AuthMethod, LoginCommand, quoted};
+
+mod agent_info;
+mod listed_sessions;
+mod login;
 
 /// ACP's names for what a client sends.
 pub mod method {
@@ -28,8 +36,16 @@ pub mod method {
     pub const SESSION_PROMPT: &str = NAMES.session_prompt;
     /// Stop; a notification.
     pub const SESSION_CANCEL: &str = NAMES.session_cancel;
+    /// The sessions that the agent knows.
+    pub const SESSION_LIST: &str = NAMES.session_list;
+    /// Ends a session and frees what it holds; it can be loaded again.
+    pub const SESSION_CLOSE: &str = NAMES.session_close;
     /// Another mode.
     pub const SESSION_SET_MODE: &str = NAMES.session_set_mode;
+    /// Another value of a config option.
+    pub const SESSION_SET_CONFIG_OPTION: &str = NAMES.session_set_config_option;
+    /// Another model, for agents that offer `models`; no longer in the schema.
+    pub const SESSION_SET_MODEL: &str = "session/set_model";
 }
 
 /// What we call ourselves in the handshake.
@@ -54,14 +70,17 @@ pub struct ClientOffers {
     pub terminal_output: bool,
 }
 
-/// The params of `initialize`.
+/// The params of `initialize`. Logins in a terminal are always offered, in ACP's words and in the older ones of Claude's
+/// adapter (`_meta["terminal-auth"]`): a person is shown their command ([`LoginCommand`]).
 pub fn initialize(identity: &ClientIdentity, offers: ClientOffers) -> Value {
     let info = acp::Implementation::new(&identity.name, &identity.version).title(identity.title.clone());
     let fs = acp::FileSystemCapabilities::new().read_text_file(offers.files).write_text_file(offers.files);
-    let mut capabilities = acp::ClientCapabilities::new().fs(fs).terminal(offers.terminal);
+    let mut meta = Map::from_iter([("terminal-auth".to_owned(), Value::Bool(true))]);
     if offers.terminal_output {
-        capabilities = capabilities.meta(Map::from_iter([("terminal_output".to_owned(), Value::Bool(true))]));
+        meta.insert("terminal_output".to_owned(), Value::Bool(true));
     }
+    let auth = acp::AuthCapabilities::new().terminal(true);
+    let capabilities = acp::ClientCapabilities::new().fs(fs).terminal(offers.terminal).auth(auth).meta(meta);
     to_value(&acp::InitializeRequest::new(ProtocolVersion::V1).client_capabilities(capabilities).client_info(info))
 }
 
@@ -70,24 +89,50 @@ pub fn authenticate(method_id: &str) -> Value {
     to_value(&acp::AuthenticateRequest::new(method_id.to_owned()))
 }
 
-/// The params of `session/new`.
-pub fn new_session(cwd: &Path) -> Value {
-    to_value(&acp::NewSessionRequest::new(cwd))
+/// The params of `session/new`. Further directories only for agents that take them ([`AgentInfo::takes_directories`]).
+pub fn new_session(cwd: &Path, further: &[PathBuf]) -> Value {
+    to_value(&acp::NewSessionRequest::new(cwd).additional_directories(further.to_vec()))
 }
 
-/// The params of `session/load`.
-pub fn load_session(session_id: &str, cwd: &Path) -> Value {
-    to_value(&acp::LoadSessionRequest::new(session_id.to_owned(), cwd))
+/// The params of `session/load`; further directories as for [`new_session`].
+pub fn load_session(session_id: &str, cwd: &Path, further: &[PathBuf]) -> Value {
+    to_value(&acp::LoadSessionRequest::new(session_id.to_owned(), cwd).additional_directories(further.to_vec()))
 }
 
-/// The params of `session/resume`.
-pub fn resume_session(session_id: &str, cwd: &Path) -> Value {
-    to_value(&acp::ResumeSessionRequest::new(session_id.to_owned(), cwd))
+/// The params of `session/resume`; further directories as for [`new_session`].
+pub fn resume_session(session_id: &str, cwd: &Path, further: &[PathBuf]) -> Value {
+    to_value(&acp::ResumeSessionRequest::new(session_id.to_owned(), cwd).additional_directories(further.to_vec()))
+}
+
+/// The params of `session/list`: the sessions of one working directory or of all, from a cursor on.
+pub fn list_sessions(cwd: Option<&Path>, cursor: Option<&str>) -> Value {
+    let request = acp::ListSessionsRequest::new().cwd(cwd.map(Path::to_owned)).cursor(cursor.map(str::to_owned));
+    to_value(&request)
+}
+
+/// The params of `session/close`.
+pub fn close_session(session_id: &str) -> Value {
+    to_value(&acp::CloseSessionRequest::new(session_id.to_owned()))
 }
 
 /// The params of `session/set_mode`.
 pub fn set_mode(session_id: &str, mode_id: &str) -> Value {
     to_value(&acp::SetSessionModeRequest::new(session_id.to_owned(), mode_id.to_owned()))
+}
+
+/// The params of `session/set_config_option`: the id of a choice, or true or false for a switch.
+pub fn set_config_option(session_id: &str, option_id: &str, value: &Value) -> Value {
+    match value {
+        Value::Bool(_) => json!({"sessionId": session_id, "configId": option_id, "type": "boolean", "value": value}),
+        Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+            json!({"sessionId": session_id, "configId": option_id, "value": value})
+        }
+    }
+}
+
+/// The params of the older `session/set_model`.
+pub fn set_model(session_id: &str, model_id: &str) -> Value {
+    json!({"sessionId": session_id, "modelId": model_id})
 }
 
 /// A part of a prompt.
@@ -102,13 +147,40 @@ pub enum PromptPart {
         /// Its mime type.
         mime_type: String,
     },
+    /// Audio, for agents that take it ([`AgentInfo::takes_audio`]).
+    Audio {
+        /// In base64.
+        data: String,
+        /// Its mime type.
+        mime_type: String,
+    },
+    /// A file or page with its content, for agents that take them ([`AgentInfo::takes_embedded_resources`]).
+    Resource {
+        /// Where it is.
+        uri: String,
+        /// Its mime type.
+        mime_type: Option<String>,
+        /// What it holds.
+        content: ResourceContent,
+    },
     /// A file or page that the agent can open itself.
     ResourceLink {
         /// What to call it.
         name: String,
         /// Where it is.
         uri: String,
+        /// Its mime type.
+        mime_type: Option<String>,
     },
+}
+
+/// What an embedded resource holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ResourceContent {
+    /// Text.
+    Text(String),
+    /// Bytes, in base64.
+    Blob(String),
 }
 
 /// The params of `session/prompt`.
@@ -121,7 +193,24 @@ fn content_block(part: PromptPart) -> acp::ContentBlock {
     match part {
         PromptPart::Text(text) => acp::ContentBlock::Text(acp::TextContent::new(text)),
         PromptPart::Image { data, mime_type } => acp::ContentBlock::Image(acp::ImageContent::new(data, mime_type)),
-        PromptPart::ResourceLink { name, uri } => acp::ContentBlock::ResourceLink(acp::ResourceLink::new(name, uri)),
+        PromptPart::Audio { data, mime_type } => acp::ContentBlock::Audio(acp::AudioContent::new(data, mime_type)),
+        PromptPart::Resource { uri, mime_type, content } => {
+            acp::ContentBlock::Resource(acp::EmbeddedResource::new(embedded(uri, mime_type, content)))
+        }
+        PromptPart::ResourceLink { name, uri, mime_type } => {
+            acp::ContentBlock::ResourceLink(acp::ResourceLink::new(name, uri).mime_type(mime_type))
+        }
+    }
+}
+
+fn embedded(uri: String, mime_type: Option<String>, content: ResourceContent) -> acp::EmbeddedResourceResource {
+    match content {
+        ResourceContent::Text(text) => acp::EmbeddedResourceResource::TextResourceContents(
+            acp::TextResourceContents::new(text, uri).mime_type(mime_type),
+        ),
+        ResourceContent::Blob(blob) => acp::EmbeddedResourceResource::BlobResourceContents(
+            acp::BlobResourceContents::new(blob, uri).mime_type(mime_type),
+        ),
     }
 }
 
@@ -153,72 +242,6 @@ fn to_value(message: &impl Serialize) -> Value {
     })
 }
 
-/// What the answer to `initialize` says of the agent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "ACP's capabilities are flags that do not depend on each other")]
-pub struct AgentInfo {
-    /// Its name for programs.
-    pub name: Option<String>,
-    /// Its name for people.
-    pub title: Option<String>,
-    /// Its version.
-    pub version: Option<String>,
-    /// Whether `session/load` is there.
-    pub loads_sessions: bool,
-    /// Whether `session/resume` is there.
-    pub resumes_sessions: bool,
-    /// Whether prompts may hold images.
-    pub takes_images: bool,
-    /// `_meta.steering.supported`: a prompt during a turn steers it (Claude, Codex).
-    pub takes_steering: bool,
-    /// How one can log in.
-    pub auth_methods: Vec<AuthMethod>,
-}
-
-/// A way to log in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuthMethod {
-    /// For `authenticate`.
-    pub id: String,
-    /// For people.
-    pub name: String,
-}
-
-impl AgentInfo {
-    /// Reads an answer to `initialize`; what is missing or wrong in it counts as not there.
-    pub fn read(answer: &Value) -> Self {
-        let capabilities: acp::AgentCapabilities = read_or_default(&answer["agentCapabilities"]);
-        let info: Option<acp::Implementation> = read(&answer["agentInfo"]);
-        let methods: Vec<acp::AuthMethod> = answer["authMethods"]
-            .as_array()
-            .map(|methods| methods.iter().filter_map(read).collect())
-            .unwrap_or_default();
-        Self {
-            title: info.as_ref().and_then(|info| info.title.clone()),
-            version: info.as_ref().map(|info| info.version.clone()),
-            name: info.map(|info| info.name),
-            loads_sessions: capabilities.load_session,
-            resumes_sessions: capabilities.session_capabilities.resume.is_some(),
-            takes_images: capabilities.prompt_capabilities.image,
-            takes_steering: takes_steering(answer),
-            auth_methods: methods.iter().map(AuthMethod::from_schema).collect(),
-        }
-    }
-}
-
-/// Recorded in both places (docs/agents.md, 17).
-fn takes_steering(answer: &Value) -> bool {
-    [&answer["_meta"], &answer["agentCapabilities"]["_meta"]]
-        .iter()
-        .any(|meta| meta["steering"]["supported"].as_bool().unwrap_or(false))
-}
-
-impl AuthMethod {
-    fn from_schema(method: &acp::AuthMethod) -> Self {
-        Self { id: method.id().to_string(), name: method.name().to_owned() }
-    }
-}
-
 /// The session id in the answer to `session/new`.
 pub fn session_id(answer: &Value) -> Option<&str> {
     answer["sessionId"].as_str()
@@ -246,9 +269,8 @@ mod tests {
         assert_eq!(sent["protocolVersion"], 1);
         assert_eq!(sent["clientInfo"], json!({"name": "pleat", "title": "Pleat", "version": "1"}));
         assert_eq!(sent["clientCapabilities"]["fs"], json!({"readTextFile": true, "writeTextFile": true}));
-        assert_eq!(sent["clientCapabilities"]["_meta"], json!({"terminal_output": true}));
-        assert_eq!(new_session(Path::new("/w")), json!({"cwd": "/w", "mcpServers": []}));
-        assert_eq!(load_session("s", Path::new("/w")), json!({"mcpServers": [], "cwd": "/w", "sessionId": "s"}));
+        assert_eq!(sent["clientCapabilities"]["_meta"], json!({"terminal-auth": true, "terminal_output": true}));
+        assert_eq!(sent["clientCapabilities"]["auth"], json!({"terminal": true}));
         assert_eq!(
             prompt("s", vec![PromptPart::Text("a\n  b".into())]),
             json!({"sessionId": "s", "prompt": [{"type": "text", "text": "a\n  b"}]})
@@ -259,23 +281,50 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_read_from_whatever_it_answers() {
-        let answer = json!({
-            "protocolVersion": 1,
-            "agentInfo": {"name": "codex", "title": "Codex", "version": "2"},
-            "agentCapabilities": {
-                "loadSession": true, "promptCapabilities": {"image": true}, "sessionCapabilities": {"resume": {}, "subagents": {}},
-            },
-            "authMethods": [{"id": "key", "name": "API key"}, 17],
-            "_meta": {"steering": {"supported": true}},
-        });
-        let info = AgentInfo::read(&answer);
-        assert_eq!(info.title.as_deref(), Some("Codex"));
-        assert!(info.loads_sessions && info.resumes_sessions && info.takes_images && info.takes_steering);
-        assert_eq!(info.auth_methods, [AuthMethod { id: "key".into(), name: "API key".into() }]);
-        for nothing in [json!(null), json!("text"), json!({"agentInfo": 3, "authMethods": {}, "agentCapabilities": []})]
-        {
-            assert_eq!(AgentInfo::read(&nothing), AgentInfo::default());
+    fn sessions_are_opened_listed_and_closed() {
+        let (root, further) = (Path::new("/w"), ["/x".into()]);
+        assert_eq!(new_session(root, &[]), json!({"cwd": "/w", "mcpServers": []}));
+        let with_further = json!({"cwd": "/w", "additionalDirectories": ["/x"], "mcpServers": []});
+        assert_eq!(new_session(root, &further), with_further);
+        assert_eq!(load_session("s", root, &[]), json!({"mcpServers": [], "cwd": "/w", "sessionId": "s"}));
+        assert_eq!(load_session("s", root, &further)["additionalDirectories"], json!(["/x"]));
+        assert_eq!(resume_session("s", root, &further)["additionalDirectories"], json!(["/x"]));
+        assert_eq!(list_sessions(None, None), json!({}));
+        assert_eq!(list_sessions(Some(root), Some("c")), json!({"cwd": "/w", "cursor": "c"}));
+        assert_eq!(close_session("s"), json!({"sessionId": "s"}));
+    }
+
+    #[test]
+    fn what_a_session_can_be_set_to() {
+        assert_eq!(set_mode("s", "m"), json!({"sessionId": "s", "modeId": "m"}));
+        assert_eq!(set_model("s", "m"), json!({"sessionId": "s", "modelId": "m"}));
+        let choice = json!({"sessionId": "s", "configId": "o", "value": "high"});
+        assert_eq!(set_config_option("s", "o", &json!("high")), choice);
+        let switch = json!({"sessionId": "s", "configId": "o", "type": "boolean", "value": true});
+        assert_eq!(set_config_option("s", "o", &json!(true)), switch);
+        for params in [choice, switch] {
+            assert!(read::<acp::SetSessionConfigOptionRequest>(&params).is_some(), "{params}");
         }
+    }
+
+    #[test]
+    fn parts_of_a_prompt_are_content_blocks() {
+        let check = |part: PromptPart, expect: Value| assert_eq!(prompt("s", vec![part])["prompt"][0], expect);
+        let (data, mime_type) = ("ZGF0YQ==".to_owned(), "audio/wav".to_owned());
+        let audio = json!({"type": "audio", "data": "ZGF0YQ==", "mimeType": "audio/wav"});
+        check(PromptPart::Audio { data: data.clone(), mime_type: mime_type.clone() }, audio);
+        let uri = || "file:///w/a.txt".to_owned();
+        check(
+            PromptPart::Resource { uri: uri(), mime_type: None, content: ResourceContent::Text("t".into()) },
+            json!({"type": "resource", "resource": {"uri": "file:///w/a.txt", "text": "t"}}),
+        );
+        check(
+            PromptPart::Resource { uri: uri(), mime_type: Some(mime_type), content: ResourceContent::Blob(data) },
+            json!({"type": "resource", "resource": {"uri": "file:///w/a.txt", "mimeType": "audio/wav", "blob": "ZGF0YQ=="}}),
+        );
+        check(
+            PromptPart::ResourceLink { name: "a".into(), uri: uri(), mime_type: Some("text/plain".into()) },
+            json!({"type": "resource_link", "name": "a", "uri": "file:///w/a.txt", "mimeType": "text/plain"}),
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! A connection to one agent: JSON-RPC 2.0, one message a line, over a child's stdio.
 //!
-//! Everything the agent says comes out of **one queue in the order of its lines** ([`Incoming`]): a
-//! prompt's answer after the updates before it, noise where it stood. Nothing here waits for a
-//! person, a store or a slow reader: reading only enqueues, sending only enqueues, both queues are
-//! unbounded. [`Incoming::Closed`] is always the last item.
+//! Everything the agent says comes out of **one queue in the order of its lines** ([`IncomingLines`]): a
+//! prompt's answer after the updates before it, noise where it stood. [`Incoming::Closed`] is always the last item.
+//!
+//! Nothing here waits for a person or a store: reading only enqueues, sending only enqueues. What was read and is not
+//! worked off is bounded ([`ConnectionOptions::max_waiting_bytes`], [`Weight`]): beyond that the reader waits, and so
+//! does this one agent at its pipe, and nobody else.
 //!
 //! # Why the official SDK does not run this loop
 //!
@@ -29,35 +31,59 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, watch};
 
 pub use self::incoming::{CloseCause, CloseReason, Incoming, RequestId, RpcError, Token};
-pub use self::tap::{WireDirection, WireTap};
+pub use self::received::{IncomingLines, Received};
+pub use self::tap::{WireDirection, WireLine, WireTap};
+pub use self::waiting::Weight;
 use crate::process::{self, AgentCommand, AgentProcess, ExitLadder, SpawnError, StderrTail};
 
 mod classify;
+mod correlation;
 mod incoming;
 mod keeper;
 mod lines;
+mod lone_surrogates;
 pub mod messages;
 mod outgoing;
+mod received;
 mod tap;
+mod waiting;
 
 /// The longest line that is read; a longer one is skipped and reported. Real ones reach 974 kB, and
 /// docs/agents.md asks for 16 MB or more.
 pub const MAX_LINE_BYTES: usize = 64 * 1024 * 1024;
+
+/// How long a line may go on without an end before the agent is cut off.
+pub const MAX_UNENDED_BYTES: u64 = 256 * 1024 * 1024;
+
+/// How much of what an agent said may wait to be worked off before the agent waits.
+pub const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
 
 /// What a connection may be given beyond its command.
 #[derive(Clone)]
 pub struct ConnectionOptions {
     /// Sees every raw line in both directions.
     pub tap: Option<Arc<dyn WireTap>>,
-    /// The longest line that is read.
+    /// The longest line that is read, in bytes.
     pub max_line_bytes: usize,
+    /// How long a line may go on without an end, in bytes, before the connection is closed
+    /// ([`CloseCause::EndlessLine`]).
+    pub max_unended_bytes: u64,
+    /// How many bytes may wait to be worked off ([`Weight`]); 4 GiB at most, and one line that is larger passes alone.
+    /// They are counted as the memory that is held, which exceeds the line where it consists of small values.
+    pub max_waiting_bytes: usize,
     /// The ladder for an agent that closes its stdout, or stops reading, without being asked to.
     pub ladder: ExitLadder,
 }
 
 impl Default for ConnectionOptions {
     fn default() -> Self {
-        Self { tap: None, max_line_bytes: MAX_LINE_BYTES, ladder: ExitLadder::default() }
+        Self {
+            tap: None,
+            max_line_bytes: MAX_LINE_BYTES,
+            max_unended_bytes: MAX_UNENDED_BYTES,
+            max_waiting_bytes: MAX_WAITING_BYTES,
+            ladder: ExitLadder::default(),
+        }
     }
 }
 
@@ -74,21 +100,18 @@ pub struct Connection {
 
 impl Connection {
     /// Starts an agent and listens to it. Must be called inside a tokio runtime.
-    pub fn spawn(command: &AgentCommand) -> Result<(Self, mpsc::UnboundedReceiver<Incoming>), SpawnError> {
+    pub fn spawn(command: &AgentCommand) -> Result<(Self, IncomingLines), SpawnError> {
         Self::spawn_with(command, ConnectionOptions::default())
     }
 
     /// [`Connection::spawn`] with options.
-    pub fn spawn_with(
-        command: &AgentCommand,
-        options: ConnectionOptions,
-    ) -> Result<(Self, mpsc::UnboundedReceiver<Incoming>), SpawnError> {
+    pub fn spawn_with(command: &AgentCommand, options: ConnectionOptions) -> Result<(Self, IncomingLines), SpawnError> {
         let spawned = process::spawn(command)?;
         Ok(Self::start(spawned.stdout, spawned.stdin, Some(spawned.process), options))
     }
 
     /// A connection over any pair of streams, with no process behind it.
-    pub fn over<R, W>(reader: R, writer: W, options: ConnectionOptions) -> (Self, mpsc::UnboundedReceiver<Incoming>)
+    pub fn over<R, W>(reader: R, writer: W, options: ConnectionOptions) -> (Self, IncomingLines)
     where
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
@@ -101,7 +124,7 @@ impl Connection {
         writer: W,
         process: Option<AgentProcess>,
         options: ConnectionOptions,
-    ) -> (Self, mpsc::UnboundedReceiver<Incoming>)
+    ) -> (Self, IncomingLines)
     where
         R: AsyncRead + Unpin + Send + 'static,
         W: AsyncWrite + Unpin + Send + 'static,
@@ -113,11 +136,15 @@ impl Connection {
         let stderr = process.as_ref().map(AgentProcess::stderr_tail).unwrap_or_default();
         let pid = process.as_ref().map(AgentProcess::pid);
 
+        let room = waiting::Room::new(options.max_waiting_bytes);
         let reading = lines::Reading {
             incoming: incoming.clone(),
+            room: room.clone(),
             pending: outgoing.pending(),
+            asked: outgoing.asked(),
             tap: options.tap.clone(),
             max_line_bytes: options.max_line_bytes,
+            max_unended_bytes: options.max_unended_bytes,
         };
         let keeper = keeper::Keeper {
             reading: tokio::spawn(lines::read_all(reader, reading)),
@@ -127,10 +154,11 @@ impl Connection {
             ordered,
             ladder: options.ladder,
             incoming,
+            room,
             closing,
         };
         tokio::spawn(keeper.run());
-        (Self { outgoing, orders, closed, stderr, pid }, received)
+        (Self { outgoing, orders, closed, stderr, pid }, IncomingLines(received))
     }
 
     /// Sends a request; its answer comes as [`Incoming::Answer`] with the token. After
@@ -174,6 +202,8 @@ impl std::fmt::Debug for ConnectionOptions {
             .debug_struct("ConnectionOptions")
             .field("tap", &self.tap.is_some())
             .field("max_line_bytes", &self.max_line_bytes)
+            .field("max_unended_bytes", &self.max_unended_bytes)
+            .field("max_waiting_bytes", &self.max_waiting_bytes)
             .field("ladder", &self.ladder)
             .finish()
     }

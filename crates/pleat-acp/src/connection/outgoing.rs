@@ -1,9 +1,8 @@
 //! Everything that we send, through one queue to the task that writes it.
 
-use std::collections::HashSet;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use serde::Serialize;
@@ -11,33 +10,14 @@ use serde_json::Value;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
+use super::correlation::{Asked, Pending, Question};
 use super::incoming::{RequestId, RpcError, Token};
-use super::tap::{WireDirection, WireTap};
+use super::tap::{WireDirection, WireLine, WireTap};
 
 /// What the writing task is told.
 enum Order {
-    Line(Vec<u8>),
+    Line { line: Vec<u8>, about: Question, token: Option<Token> },
     Close,
-}
-
-/// Our requests that have no answer yet.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Pending(Arc<Mutex<HashSet<Token>>>);
-
-impl Pending {
-    pub(super) fn put(&self, token: Token) {
-        self.lock().insert(token);
-    }
-
-    /// Whether the request was waiting for its answer; it no longer is.
-    pub(super) fn take(&self, token: Token) -> bool {
-        self.lock().remove(&token)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<Token>> {
-        // Nothing can panic while the lock is held.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Enqueues messages; never waits.
@@ -45,13 +25,15 @@ impl Pending {
 pub(super) struct Sender {
     orders: mpsc::UnboundedSender<Order>,
     pending: Pending,
+    asked: Asked,
     last_id: Arc<AtomicU64>,
 }
 
 /// A sender, and what the writing task takes from.
 pub(super) fn channel() -> (Sender, Receiver) {
     let (orders, receiver) = mpsc::unbounded_channel();
-    let sender = Sender { orders, pending: Pending::default(), last_id: Arc::new(AtomicU64::new(0)) };
+    let sender =
+        Sender { orders, pending: Pending::default(), asked: Asked::default(), last_id: Arc::new(AtomicU64::new(0)) };
     (sender, Receiver(receiver))
 }
 
@@ -61,7 +43,7 @@ pub(super) struct Receiver(mpsc::UnboundedReceiver<Order>);
 impl std::fmt::Debug for Order {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Line(line) => write!(formatter, "a line of {} bytes", line.len()),
+            Self::Line { line, .. } => write!(formatter, "a line of {} bytes", line.len()),
             Self::Close => formatter.write_str("close"),
         }
     }
@@ -99,16 +81,23 @@ impl Sender {
         self.pending.clone()
     }
 
+    /// The agent's requests that we have not answered.
+    pub(super) fn asked(&self) -> Asked {
+        self.asked.clone()
+    }
+
     pub(super) fn request(&self, method: &str, params: Value) -> Token {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let question = Question::new(method, &params);
         // Before it can be written, so that the answer finds it.
-        self.pending.put(Token(id));
-        self.send(&Request { jsonrpc: JSONRPC, id: Some(id), method, params });
+        self.pending.put(Token(id), question.clone());
+        self.send(&Request { jsonrpc: JSONRPC, id: Some(id), method, params }, question, Some(Token(id)));
         Token(id)
     }
 
     pub(super) fn notify(&self, method: &str, params: Value) {
-        self.send(&Request { jsonrpc: JSONRPC, id: None, method, params });
+        let about = Question::new(method, &params);
+        self.send(&Request { jsonrpc: JSONRPC, id: None, method, params }, about, None);
     }
 
     pub(super) fn respond(&self, id: &RequestId, answer: Result<Value, RpcError>) {
@@ -116,7 +105,8 @@ impl Sender {
             Ok(result) => Answer::Result(result),
             Err(error) => Answer::Error(error),
         };
-        self.send(&Response { jsonrpc: JSONRPC, id, answer });
+        let about = self.asked.take(id).unwrap_or_default();
+        self.send(&Response { jsonrpc: JSONRPC, id, answer }, about, None);
     }
 
     /// Closes the agent's stdin after what was sent so far; what is sent later is dropped.
@@ -124,12 +114,12 @@ impl Sender {
         let _ = self.orders.send(Order::Close);
     }
 
-    fn send(&self, message: &impl Serialize) {
+    fn send(&self, message: &impl Serialize, about: Question, token: Option<Token>) {
         match serde_json::to_vec(message) {
             Ok(mut line) => {
                 line.push(b'\n');
                 // Fails only when the writer is gone, and then `Closed` says so.
-                let _ = self.orders.send(Order::Line(line));
+                let _ = self.orders.send(Order::Line { line, about, token });
             }
             // Plain values with text keys always serialise.
             Err(error) => tracing::error!(%error, "a message to the agent could not be written as JSON"),
@@ -143,9 +133,16 @@ pub(super) async fn write_all(
     mut orders: Receiver,
     tap: Option<Arc<dyn WireTap>>,
 ) -> io::Result<()> {
-    while let Some(Order::Line(line)) = orders.0.recv().await {
+    while let Some(Order::Line { line, about, token }) = orders.0.recv().await {
         if let Some(tap) = &tap {
-            tap.line(WireDirection::ToAgent, SystemTime::now(), line.strip_suffix(b"\n").unwrap_or(&line));
+            tap.line(WireLine {
+                direction: WireDirection::ToAgent,
+                at: SystemTime::now(),
+                bytes: line.strip_suffix(b"\n").unwrap_or(&line),
+                is_object: true,
+                session: about.session.as_deref(),
+                opens: token.filter(|_| about.opens),
+            });
         }
         stream.write_all(&line).await?;
         stream.flush().await?;

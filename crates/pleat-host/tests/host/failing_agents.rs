@@ -89,39 +89,29 @@ async fn an_agent_that_says_back_what_it_hears() {
 async fn an_agent_that_never_opens_a_session() {
     let settings = HostSettings { opening_patience: Duration::from_millis(100), ..HostSettings::default() };
     for script in ["cat >/dev/null", "read line; echo '{\"jsonrpc\":\"2.0\",\"method\":\"hello\"}'; cat >/dev/null"] {
-        let stage = Stage::with_command("sh", &["-c", script], settings).await;
+        let stage = Stage::with_command("sh", &["-c", script], settings.clone()).await;
         check(stage, &["The Player cannot be used", "no session within 0.1 s", "Agent Client Protocol"]).await;
     }
 }
 
 #[tokio::test]
 async fn an_agent_that_refuses_to_begin() {
-    let script = r#"refuse(hear_method("initialize"), -32603, "The licence has run out")"#;
+    let script = r#"hear initialize as request; refuse request -32603 "The licence has run out""#;
     check_script(script, &["The Player cannot be used", "refused to begin", "The licence has run out"]).await;
 }
 
 #[tokio::test]
-async fn an_agent_that_wants_a_login() {
-    let script = r#"
-begin(authMethods=[{"id": "web", "name": "Log in with a browser"}, {"id": "key", "name": "API key"}])
-refuse(hear_method("session/new"), -32000, "Authentication required")
-hear()
-"#;
-    let words = ["Authentication required. It offers", "Log in with a browser, API key", "agent's own program"];
-    check_script(script, &words).await;
-}
-
-#[tokio::test]
 async fn an_agent_of_another_protocol_version() {
-    check_script("begin(version=2)\nhear()", &["speaks version 2", "Pleat speaks version 1", "install a version"])
-        .await;
-    check_script("begin(version='one')\nhear()", &["names no protocol version"]).await;
-    check_script("reply(hear(), None)\nhear()", &["names no protocol version"]).await;
+    let words = ["speaks version 2", "Pleat speaks version 1", "install a version"];
+    check_script("initialize protocolVersion=2\nlisten", &words).await;
+    check_script("initialize protocolVersion=one\nlisten", &["names no protocol version"]).await;
+    check_script("hear as request\nreply request null\nlisten", &["names no protocol version"]).await;
 }
 
 #[tokio::test]
 async fn an_agent_that_names_no_session() {
-    check_script("begin()\nreply(hear_method('session/new'), {})\nhear()", &["names no session"]).await;
+    let script = "initialize\nhear session/new as request\nreply request {}\nlisten";
+    check_script(script, &["names no session"]).await;
 }
 
 /// The words that came before the error stay, and the process too.
@@ -129,12 +119,13 @@ async fn an_agent_that_names_no_session() {
 async fn a_prompt_that_is_answered_with_an_error() {
     let stage = Stage::with(
         r#"
-open_session()
-prompt = hear_prompt()
-text("I begin")
-refuse(prompt, 529, "Overloaded")
-finish(hear_prompt())
-hear()
+open_session
+hear session/prompt as prompt
+text "I begin"
+refuse prompt 529 "Overloaded"
+hear session/prompt as again
+finish again
+listen
 "#,
     )
     .await;
@@ -151,17 +142,18 @@ hear()
 async fn an_agent_that_dies_at_work() {
     let stage = Stage::with(
         r#"
-open_session()
-prompt = hear_prompt()
-if len(open("pids").readlines()) == 1:
-    text("I begin")
-    call("c1", status="in_progress")
-    call("c2")
-    wait_at("gate")
-    sys.stderr.write("out of memory\n")
-    os.abort()
-finish(prompt)
-hear()
+open_session
+hear session/prompt as prompt
+if $RUN == 1 {
+    text "I begin"
+    call c1 status=in_progress
+    call c2
+    wait_at gate
+    stderr "out of memory\n"
+    abort
+}
+finish prompt
+listen
 "#,
     )
     .await;
@@ -185,7 +177,7 @@ hear()
 
 #[tokio::test]
 async fn a_session_of_an_agent_that_nobody_knows() {
-    let mut stage = Stage::with("open_session()").await;
+    let mut stage = Stage::with("open_session").await;
     let unknown = pleat_host::AgentName("somebody".to_owned());
     let refused = stage.host.new_session(&unknown, "/".into()).await;
     assert!(matches!(refused, Err(HostError::UnknownAgent(name)) if name == "somebody"));

@@ -4,7 +4,7 @@ use crate::stage::{
     PATIENCE, Stage, call_states, calls, notice_codes, open_requests, pids_in, registry, runs, said, scripted,
     store_in, turns, until_gone,
 };
-use pleat_host::{Host, HostError, HostSettings};
+use pleat_host::{Host, HostError, HostSettings, NewPrompt};
 use pleat_store::Store;
 use pleat_transcript::call::{CallState, PermissionState};
 use pleat_transcript::ids::{PermissionId, SessionId};
@@ -16,16 +16,17 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// At work until its stdin ends; the second one, after a restart, answers.
 const AT_WORK: &str = r#"
-open_session()
-prompt = hear_prompt()
-if len(open("pids").readlines()) == 1:
-    text("I begin")
-    call("c1", status="in_progress")
-    call("c2")
-    ask("r1", "c2")
-else:
-    finish(prompt)
-hear()
+open_session
+hear session/prompt as prompt
+if $RUN == 1 {
+    text "I begin"
+    call c1 status=in_progress
+    call c2
+    ask r1 c2
+} else {
+    finish prompt
+}
+listen
 "#;
 
 /// The folder of the host that is to be killed, for the process that plays it.
@@ -57,6 +58,7 @@ async fn a_killed_host_leaves_nothing_running() {
     let request: PermissionId = permission.request.unwrap();
     assert!(matches!(host.answer(&session, &request, "yes").await, Err(HostError::NotOpen)));
     assert_eq!(pids_in(folder.path()), [agent], "an answer to nobody started an agent");
+    host.shut_down().await;
     drop(host);
 
     let (host, second) = start_again(folder.path(), &session).await;
@@ -125,7 +127,7 @@ async fn a_host_that_is_shut_down_ends_its_agents() {
     assert_eq!(call_states(&document), [CallState::Interrupted, CallState::Interrupted]);
     assert_eq!(notice_codes(&document), ["interrupted"]);
     assert!(open_requests(&document).is_empty());
-    let refused = stage.host.prompt(&stage.session, "more".to_owned(), None).await;
+    let refused = stage.host.prompt(&stage.session, NewPrompt::text("more")).await;
     assert!(matches!(refused, Err(HostError::Stopping)), "{refused:?}");
     // A start after that finds nothing to close.
     let store = stage.host.store().clone();
@@ -137,11 +139,13 @@ async fn a_host_that_is_shut_down_ends_its_agents() {
 /// Also while it has not said who it is.
 #[tokio::test]
 async fn a_host_that_is_shut_down_ends_an_agent_that_starts() {
-    let stage = Stage::with("hear()\nshow('up\\n')\nhear()").await;
+    let stage = Stage::with("hear\nstdout 'up\\n'\nlisten").await;
     stage.prompt("begin").await;
     stage.host.shut_down().await;
     assert!(stage.pids().into_iter().all(|pid| !runs(pid)));
-    assert_eq!(turns(&stage.document().await), [TurnState::Interrupted]);
+    // It was not sent, so it waits for the next start.
+    let document = stage.document().await;
+    assert_eq!((turns(&document).len(), document.session.waiting.len()), (0, 1));
 }
 
 /// Whoever drops the last handle ends the agents too.

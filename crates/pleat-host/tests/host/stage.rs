@@ -1,6 +1,6 @@
 //! A host with one agent and one session, and what a test wants to see of them.
 
-use pleat_host::{Agent, AgentName, AgentRegistry, Host, HostSettings};
+use pleat_host::{Agent, AgentRegistry, Host, HostSettings, NewPrompt};
 use pleat_store::Store;
 use pleat_store::sqlite::SqliteStore;
 use pleat_transcript::call::{Call, CallState, PermissionState};
@@ -9,7 +9,6 @@ use pleat_transcript::ids::{PermissionId, SessionId};
 use pleat_transcript::message::{Assistant, Body, Notice, Part};
 use pleat_transcript::session::TurnState;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +17,6 @@ use tempfile::TempDir;
 
 /// Nothing here takes a fraction of it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
-
-const HELPERS: &str = include_str!("scripted_agent.py");
 
 pub(crate) struct Stage {
     pub(crate) host: Host,
@@ -30,7 +27,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// With an agent that plays this script after the helpers of `scripted_agent.py`.
+    /// With an agent that plays this script, in the language of `scripted_agent`.
     pub(crate) async fn with(script: &str) -> Self {
         Self::with_settings(script, HostSettings::default()).await
     }
@@ -74,13 +71,18 @@ impl Stage {
         Self { host, session, root: root.to_owned(), folder: None }
     }
 
+    /// The session's working directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Drops everything but the folder.
-    pub(crate) fn close(self) -> Option<TempDir> {
-        self.folder
+    pub(crate) fn close(mut self) -> Option<TempDir> {
+        self.folder.take()
     }
 
     pub(crate) async fn prompt(&self, text: &str) {
-        self.host.prompt(&self.session, text.to_owned(), None).await.expect("the prompt is taken");
+        self.host.prompt(&self.session, NewPrompt::text(text)).await.expect("the prompt is taken");
     }
 
     pub(crate) async fn stop(&self) {
@@ -93,20 +95,28 @@ impl Stage {
 
     /// Waits until what is stored fulfils `wanted`.
     pub(crate) async fn until(&self, wanted: impl Fn(&Document) -> bool) -> Document {
-        let mut revisions = self.host.revisions(&self.session);
+        let mut signals = self.host.signals(&self.session);
         let look = async {
             loop {
+                self.check_scripts();
                 let document = self.document().await;
                 if wanted(&document) {
                     return document;
                 }
-                revisions.changed().await.expect("the host lives");
+                signals.changed().await.expect("the host lives");
             }
         };
         let Ok(document) = tokio::time::timeout(PATIENCE, look).await else {
+            self.check_scripts();
             panic!("it never came to that: {:#?}", self.document().await)
         };
         document
+    }
+
+    /// What is wrong with a script is nothing that an agent did.
+    fn check_scripts(&self) {
+        let error = fs::read_to_string(self.root.join("script_error")).unwrap_or_default();
+        assert!(error.is_empty(), "{error}");
     }
 
     /// Waits until the session's turns are in these states.
@@ -155,6 +165,14 @@ impl Stage {
     }
 }
 
+impl Drop for Stage {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.check_scripts();
+        }
+    }
+}
+
 /// The database of a folder.
 pub(crate) fn store_in(folder: &Path) -> Arc<dyn Store> {
     Arc::new(SqliteStore::open(&folder.join("pleat.db")).expect("a database"))
@@ -166,20 +184,18 @@ pub(crate) fn pids_in(root: &Path) -> Vec<u32> {
 }
 
 pub(crate) fn scripted(folder: &Path, script: &str) -> Agent {
-    let file = folder.join("agent.py");
-    fs::write(&file, format!("{HELPERS}\n\n{script}")).expect("the script is written");
-    agent("python3", &["-S", file.to_str().expect("a path in UTF-8")])
+    scripted_agent::check(script).expect("a script that can be played");
+    let file = folder.join("agent.script");
+    fs::write(&file, script).expect("the script is written");
+    let program = scripted_agent::program();
+    agent(program.to_str().expect("a path in UTF-8"), &[file.to_str().expect("a path in UTF-8")])
 }
 
 pub(crate) fn agent(command: &str, args: &[&str]) -> Agent {
     Agent {
-        name: AgentName("player".to_owned()),
         title: "The Player".to_owned(),
-        description: None,
-        command: command.to_owned(),
         args: args.iter().map(|arg| (*arg).to_owned()).collect(),
-        env: BTreeMap::new(),
-        install: None,
+        ..Agent::new("player", command)
     }
 }
 

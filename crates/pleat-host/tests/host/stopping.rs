@@ -10,25 +10,26 @@ use std::time::Duration;
 #[tokio::test]
 async fn stop_with_an_open_question() {
     let answers = [
-        r#"finish(prompt, "cancelled")"#,
-        r#"refuse(prompt, -32800, "Request cancelled")"#,
-        r#"refuse(prompt, -32603, "The operation was aborted")"#,
+        "finish prompt cancelled",
+        "refuse prompt -32800 'Request cancelled'",
+        "refuse prompt -32603 'The operation was aborted'",
     ];
     for answer in answers {
         let stage = Stage::with(&format!(
-            r#"
-open_session()
-prompt = hear_prompt()
-call("c1")
-ask("r1", "c1")
-call("c2", status="in_progress")
-hear_method("session/cancel")
-hear_answer("r1")
-call_update("c2", status="failed")
+            r"
+open_session
+hear session/prompt as prompt
+call c1
+ask r1 c1
+call c2 status=in_progress
+hear session/cancel
+hear_answer r1
+call_update c2 status=failed
 {answer}
-finish(hear_prompt())
-hear()
-"#
+hear session/prompt as again
+finish again
+listen
+"
         ))
         .await;
         stage.prompt("edit").await;
@@ -66,15 +67,15 @@ hear()
 async fn a_question_that_crosses_stop_is_cancelled() {
     let stage = Stage::with(
         r#"
-open_session()
-prompt = hear_prompt()
-text("at work")
-hear_method("session/cancel")
-call("c1")
-ask("r1", "c1")
-hear_answer("r1")
-finish(prompt, "cancelled")
-hear()
+open_session
+hear session/prompt as prompt
+text "at work"
+hear session/cancel
+call c1
+ask r1 c1
+hear_answer r1
+finish prompt cancelled
+listen
 "#,
     )
     .await;
@@ -89,11 +90,11 @@ hear()
     assert_eq!(stage.heard_methods().iter().filter(|method| *method == "session/cancel").count(), 1);
 }
 
-/// The agent never gets a prompt that was stopped before it could take it, and is there for the next one, whether that
+/// The agent never gets a prompt that was stopped before it could take it (it is held), and is there for the next one, whether that
 /// comes before its session is open or after.
 #[tokio::test]
 async fn stop_while_the_agent_starts() {
-    for opening in ["wait_at('gate')\nbegin()", "begin()\nwait_at('gate')"] {
+    for opening in ["wait_at gate\ninitialize", "initialize\nwait_at gate"] {
         for prompt_first in [true, false] {
             stop_while_it_starts(opening, prompt_first).await;
         }
@@ -102,21 +103,22 @@ async fn stop_while_the_agent_starts() {
 
 async fn stop_while_it_starts(opening: &str, prompt_first: bool) {
     let stage = Stage::with(&format!(
-        r#"
+        r"
 {opening}
-reply(hear_method("session/new"), {{"sessionId": SESSION}})
-update("usage_update", used=1, size=2)
-finish(hear_prompt())
-hear()
-"#
+new_session
+update usage_update used=1 size=2
+hear session/prompt as prompt
+finish prompt
+listen
+"
     ))
     .await;
     stage.make_gate("gate");
     stage.prompt("one").await;
     stage.stop().await;
     let document = stage.document().await;
-    assert_eq!(turns(&document), [TurnState::Cancelled]);
-    assert!(notices(&document).is_empty(), "{:?}", notices(&document));
+    assert!(turns(&document).is_empty() && notices(&document).is_empty(), "{document:?}");
+    assert!(document.session.waiting[0].held.as_ref().is_some_and(|why| why.contains("Stop")));
     if prompt_first {
         stage.prompt("two").await;
         stage.open_gate("gate").await;
@@ -125,8 +127,8 @@ hear()
         stage.until(|document| document.session.context.is_some()).await;
         stage.prompt("two").await;
     }
-    let document = stage.until_turns(&[TurnState::Cancelled, TurnState::Completed]).await;
-    assert_eq!(prompts(&document), ["one", "two"]);
+    let document = stage.until_turns(&[TurnState::Completed]).await;
+    assert_eq!((prompts(&document), document.session.waiting.len()), (vec!["two"], 1));
     assert_eq!(stage.heard_methods(), ["initialize", "session/new", "session/prompt"]);
     assert_eq!(stage.heard()[2]["params"]["prompt"][0]["text"], "two");
     assert_eq!(stage.pids().len(), 1);
@@ -138,16 +140,16 @@ async fn an_agent_that_ignores_stop_is_replaced() {
     let settings = HostSettings { stop_grace: Duration::from_millis(100), ..HostSettings::default() };
     let stage = Stage::with_settings(
         r#"
-open_session()
-prompt = hear_prompt()
-if len(open("pids").readlines()) > 1:
-    text("fresh")
-    finish(prompt)
-call("c1", status="in_progress")
-ask("r1", "c1")
-call("c2", status="in_progress")
-while True:
-    hear()
+open_session
+hear session/prompt as prompt
+if $RUN != 1 {
+    text "fresh"
+    finish prompt
+}
+call c1 status=in_progress
+ask r1 c1
+call c2 status=in_progress
+listen
 "#,
         settings,
     )
@@ -169,7 +171,7 @@ while True:
 
 #[tokio::test]
 async fn stop_without_a_turn_does_nothing() {
-    let stage = Stage::with("open_session()").await;
+    let stage = Stage::with("open_session").await;
     stage.stop().await;
     assert!(stage.document().await.messages.is_empty());
     assert!(stage.pids().is_empty());

@@ -1,8 +1,8 @@
 //! A turn from its prompt to its end, and what agents say that is no part of it.
 
-use crate::stage::{PATIENCE, Stage, call_states, calls, notice_codes, prompts, said, turns};
+use crate::stage::{PATIENCE, Stage, call_states, calls, notice_codes, said, turns};
 use crate::switched_store::{Switch, SwitchedStore};
-use pleat_host::HostError;
+use pleat_host::{HostError, NewPrompt};
 use pleat_store::StoreError;
 use pleat_transcript::call::CallState;
 use pleat_transcript::session::{ContextGauge, TurnState};
@@ -13,16 +13,16 @@ use std::sync::atomic::Ordering;
 async fn a_turn_with_text_and_calls() {
     let stage = Stage::with(
         r#"
-open_session()
-prompt = hear_prompt()
-text("I shall ")
-text("look.")
-call("c1", title="Look", kind="read", status="in_progress")
-call_update("c1", status="completed", content=[{"type": "content", "content": {"type": "text", "text": "found"}}])
-call_update("c2", status="failed")
-text(" Done.")
-finish(prompt)
-hear()
+open_session
+hear session/prompt as prompt
+text "I shall "
+text "look."
+call c1 title="Look" kind=read status=in_progress
+call_update c1 status=completed output="found"
+call_update c2 status=failed
+text " Done."
+finish prompt
+listen
 "#,
     )
     .await;
@@ -42,14 +42,15 @@ hear()
 async fn an_empty_chunk_changes_nothing() {
     let stage = Stage::with(
         r#"
-open_session()
-prompt = hear_prompt()
-text("")
-text("ok")
-call("c1", status="completed")
-finish(prompt)
-finish(hear_prompt())
-hear()
+open_session
+hear session/prompt as prompt
+text ""
+text "ok"
+call c1 status=completed
+finish prompt
+hear session/prompt as again
+finish again
+listen
 "#,
     )
     .await;
@@ -65,13 +66,14 @@ hear()
 async fn what_comes_before_the_session_is_open_is_kept() {
     let stage = Stage::with(
         r#"
-begin()
-request = hear_method("session/new")
-update("available_commands_update", availableCommands=[{"name": "help", "description": ""}])
-update("usage_update", used=53, size=200)
-reply(request, {"sessionId": SESSION})
-finish(hear_prompt())
-hear()
+initialize
+hear session/new as request
+update available_commands_update availableCommands=[{"name": "help", "description": ""}]
+update usage_update used=53 size=200
+reply request {"sessionId": "$SESSION"}
+hear session/prompt as prompt
+finish prompt
+listen
 "#,
     )
     .await;
@@ -86,16 +88,16 @@ hear()
 async fn noise_on_stdout_is_not_shown() {
     let stage = Stage::with(
         r#"
-show("credentials are cached\n")
-open_session()
-prompt = hear_prompt()
-text("one ")
-show("a line between\n\n[1]\n")
-text("two")
-show(json.dumps({"method": "session/update", "params": {"sessionId": SESSION, "update": {
-    "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": " three"}}}}) + "\r\n")
-finish(prompt)
-show("bye\n")
+stdout "credentials are cached\n"
+open_session
+hear session/prompt as prompt
+text "one "
+stdout "a line between\n\n[1]\n"
+text "two"
+stdout '{"method": "session/update", "params": {"sessionId": "$SESSION", "update": {'
+stdout '"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": " three"}}}}\r\n'
+finish prompt
+stdout "bye\n"
 "#,
     )
     .await;
@@ -109,19 +111,19 @@ show("bye\n")
 async fn what_is_unknown_ends_nothing() {
     let stage = Stage::with(
         r#"
-open_session()
-prompt = hear_prompt()
-say({"id": "f", "method": "fs/read_text_file", "params": {"sessionId": SESSION, "path": "/etc/passwd"}})
-say({"id": "x", "method": "_vendor/anything"})
-hear_answer("f")
-hear_answer("x")
-say({"method": "_vendor/notification", "params": 7})
-update("brand_new_kind", content=[None])
-say({"method": "session/update", "params": {"update": "no object"}})
-update("tool_call_update", status="completed")
-text("still here")
-finish(prompt)
-hear()
+open_session
+hear session/prompt as prompt
+request f _vendor/something path="/etc/passwd"
+say {"id": "x", "method": "_vendor/anything"}
+hear_answer f
+hear_answer x
+say {"method": "_vendor/notification", "params": 7}
+update brand_new_kind content=[null]
+say {"method": "session/update", "params": {"update": "no object"}}
+update tool_call_update status=completed
+text "still here"
+finish prompt
+listen
 "#,
     )
     .await;
@@ -135,75 +137,37 @@ hear()
 }
 
 #[tokio::test]
-async fn a_prompt_that_cannot_be_taken_is_refused_and_not_stored() {
-    let stage = Stage::with(
-        r#"
-open_session()
-prompt = hear_prompt()
-text("at work")
-wait_at("gate")
-finish(prompt)
-hear()
-"#,
-    )
-    .await;
-    stage.make_gate("gate");
-    let prompt = |text: &str| stage.host.prompt(&stage.session, text.to_owned(), None);
-    assert!(matches!(prompt(" \n").await, Err(HostError::EmptyPrompt)));
-    stage.prompt("one").await;
-    assert!(matches!(prompt("two").await, Err(HostError::TurnRunning)));
-    stage.until(|document| said(document) == "at work").await;
-    assert!(matches!(prompt("three").await, Err(HostError::TurnRunning)));
-    stage.open_gate("gate").await;
-    let document = stage.until_turns(&[TurnState::Completed]).await;
-    assert_eq!(prompts(&document), ["one"]);
-    assert_eq!(stage.heard_methods().iter().filter(|method| *method == "session/prompt").count(), 1);
-}
-
-#[tokio::test]
-async fn a_prompt_that_is_sent_twice_is_one() {
-    let stage = Stage::with(
-        r"
-open_session()
-finish(hear_prompt())
-finish(hear_prompt())
-hear()
-",
-    )
-    .await;
-    let prompt = |text: &str, key: &str| stage.host.prompt(&stage.session, text.to_owned(), Some(key.to_owned()));
-    prompt("one", "k1").await.unwrap();
-    // While it runs, and after it.
-    prompt("one", "k1").await.unwrap();
-    stage.until_turns(&[TurnState::Completed]).await;
-    prompt("one", "k1").await.unwrap();
-    prompt("two", "k2").await.unwrap();
-    let document = stage.until_turns(&[TurnState::Completed, TurnState::Completed]).await;
-    assert_eq!(prompts(&document), ["one", "two"]);
-    assert_eq!(stage.heard_methods().iter().filter(|method| *method == "session/prompt").count(), 2);
+async fn an_empty_prompt_is_refused_and_starts_nothing() {
+    let stage = Stage::with("open_session\nlisten").await;
+    for text in ["", " \n\t"] {
+        let refused = stage.host.prompt(&stage.session, NewPrompt::text(text)).await;
+        assert!(matches!(refused, Err(HostError::EmptyPrompt)));
+    }
+    assert!(stage.document().await.session.waiting.is_empty() && stage.pids().is_empty());
 }
 
 /// Commit before show: whoever is told of a revision finds it committed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_told_before_it_is_committed() {
     let script = r#"
-open_session()
-prompt = hear_prompt()
-for i in range(200):
-    text("word ")
-    call(f"c{i}", status="completed")
-finish(prompt)
-hear()
+open_session
+hear session/prompt as prompt
+repeat 200 {
+    text "word "
+    call c$i status=completed
+}
+finish prompt
+listen
 "#;
     let stage = Stage::with(script).await;
-    let mut revisions = stage.host.revisions(&stage.session);
+    let mut watching = stage.host.signals(&stage.session);
     let watched = tokio::spawn({
         let (store, session) = (stage.host.store().clone(), stage.session.clone());
         async move {
             let mut signals = 0;
             loop {
-                revisions.changed().await.expect("the host lives");
-                let told = *revisions.borrow_and_update();
+                watching.changed().await.expect("the host lives");
+                let told = watching.borrow_and_update().revision;
                 let stored = store.document(session.clone()).await.expect("the session");
                 assert!(told <= stored.revision, "told of {told:?} at {:?}", stored.revision);
                 signals += 1;
@@ -224,17 +188,19 @@ hear()
 async fn a_prompt_that_cannot_be_stored_is_not_sent() {
     let switch = Arc::new(Switch::default());
     let script = r"
-open_session()
-finish(hear_prompt())
-hear()
+open_session
+hear session/prompt as prompt
+finish prompt
+listen
 ";
     let stage = Stage::with_store(script, |store| SwitchedStore::around(store, &switch)).await;
     switch.refuses.store(true, Ordering::SeqCst);
-    let refused = stage.host.prompt(&stage.session, "one".to_owned(), Some("k".to_owned())).await;
+    let prompt = || stage.host.prompt(&stage.session, NewPrompt::text("one").with_key(Some("k".to_owned())));
+    let refused = prompt().await;
     assert!(matches!(refused, Err(HostError::Store(StoreError::Closed))), "{refused:?}");
     assert!(stage.document().await.messages.is_empty());
     switch.refuses.store(false, Ordering::SeqCst);
-    stage.host.prompt(&stage.session, "one".to_owned(), Some("k".to_owned())).await.expect("it is taken now");
+    prompt().await.expect("it is taken now");
     stage.until_turns(&[TurnState::Completed]).await;
     assert_eq!(stage.pids().len(), 1, "the refused prompt started an agent");
 }
@@ -243,15 +209,15 @@ hear()
 #[tokio::test]
 async fn a_turn_that_cannot_be_stored_is_interrupted() {
     let switch = Arc::new(Switch::default());
-    let script = r#"
-open_session()
-prompt = hear_prompt()
-call("c1", status="in_progress")
-ask("r1", "c1")
-wait_at("gate")
-call_update("c1", status="completed")
-hear()
-"#;
+    let script = r"
+open_session
+hear session/prompt
+call c1 status=in_progress
+ask r1 c1
+wait_at gate
+call_update c1 status=completed
+listen
+";
     let stage = Stage::with_store(script, |store| SwitchedStore::around(store, &switch)).await;
     stage.make_gate("gate");
     stage.prompt("one").await;
@@ -262,10 +228,10 @@ hear()
     let stopped = stage.host.stop(&stage.session).await;
     assert!(stopped.is_err(), "Stop was taken without being stored");
     switch.refuses.store(false, Ordering::SeqCst);
-    let mut revisions = stage.host.revisions(&stage.session);
-    revisions.mark_unchanged();
+    let mut watching = stage.host.signals(&stage.session);
+    let before = watching.borrow().revision;
     stage.stop().await;
-    let told = tokio::time::timeout(PATIENCE, revisions.changed()).await;
+    let told = tokio::time::timeout(PATIENCE, watching.wait_for(|signal| signal.revision > before)).await;
     told.expect("the page is told that the turn was closed").expect("the host lives");
     let document = stage.document().await;
     assert_eq!(turns(&document), [TurnState::Interrupted]);

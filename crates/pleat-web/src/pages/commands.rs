@@ -3,12 +3,15 @@
 use crate::app::App;
 use crate::failure::Failure;
 use crate::links;
+use crate::view::index::calls_of;
+use crate::view::permission::answer_words;
 use axum::Form;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
-use pleat_host::AgentName;
+use pleat_host::{AgentName, HostError, NewPrompt};
+use pleat_transcript::document::Window;
 use pleat_transcript::ids::{PermissionId, SessionId};
 use serde::Deserialize;
 use std::path::PathBuf;
@@ -23,9 +26,16 @@ pub(crate) struct NewSession {
     root: String,
 }
 
-/// Begins a session and leads to its page.
+/// Begins a session and leads to its page. Its agent is started meanwhile, so that what it offers is there; how that goes
+/// is told by the session's live state.
 pub(crate) async fn new_session(State(app): State<App>, Form(form): Form<NewSession>) -> Result<Redirect, Failure> {
     let session = app.host.new_session(&AgentName(form.agent), PathBuf::from(form.root.trim())).await?;
+    let (host, started) = (app.host.clone(), session.clone());
+    tokio::spawn(async move {
+        if let Err(error) = host.start_agent(&started).await {
+            tracing::warn!(session = %started, %error, "the agent of a new session is not started yet");
+        }
+    });
     Ok(Redirect::to(&links::session(&session)))
 }
 
@@ -46,11 +56,12 @@ pub(crate) async fn prompt(
     let session = SessionId::new(session)?;
     let text = form.text.replace("\r\n", "\n");
     let key = form.key.filter(|key| !key.is_empty());
-    let sent = app.host.prompt(&session, text.clone(), key).await;
+    let sent = app.host.prompt(&session, NewPrompt::text(text.clone()).with_key(key)).await;
     Ok(answered(&headers, &session, sent.map_err(Failure::from), || again(&session, &text)))
 }
 
-fn again(session: &SessionId, text: &str) -> Markup {
+/// A form with what a person wrote and could not be taken.
+pub(super) fn again(session: &SessionId, text: &str) -> Markup {
     html! {
         form.composer method="post" action=(links::prompt(session)) {
             label for="prompt" { "Your prompt, which was not sent" }
@@ -71,6 +82,17 @@ pub(crate) async fn stop(
     Ok(answered(&headers, &session, stopped, || back(&session)))
 }
 
+/// Ends the running turn with its agent's process.
+pub(crate) async fn force_stop(
+    State(app): State<App>,
+    Path(session): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, Failure> {
+    let session = SessionId::new(session)?;
+    let stopped = app.host.force_stop(&session).await.map_err(Failure::from);
+    Ok(answered(&headers, &session, stopped, || back(&session)))
+}
+
 /// An answer to a permission request.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Answer {
@@ -86,15 +108,33 @@ pub(crate) async fn answer(
 ) -> Result<Response, Failure> {
     let session = SessionId::new(session)?;
     let request = PermissionId::new(request)?;
-    let given = app.host.answer(&session, &request, &form.option).await.map_err(Failure::from);
+    let given = match app.host.answer(&session, &request, &form.option).await {
+        Err(HostError::AlreadyAnswered) => Err(already_answered(&app, &session, &request).await),
+        other => other.map_err(Failure::from),
+    };
     Ok(answered(&headers, &session, given, || back(&session)))
 }
 
-fn back(session: &SessionId) -> Markup {
+/// Says who was first and what that was, where the end of the session tells.
+async fn already_answered(app: &App, session: &SessionId, request: &PermissionId) -> Failure {
+    let latest = app.host.store().excerpt(session.clone(), Window::Latest).await.ok();
+    let words = latest.and_then(|latest| {
+        let messages = &latest.excerpt.document.messages;
+        answer_words(messages.iter().flat_map(calls_of), request)
+    });
+    let sentence = match words {
+        Some(words) => format!("This request was already answered: {words}."),
+        None => "This request was already answered.".to_owned(),
+    };
+    Failure::new(StatusCode::CONFLICT, sentence).titled("Already answered")
+}
+
+pub(super) fn back(session: &SessionId) -> Markup {
     html! { p { a href=(links::session_end(session)) { "Back to the session" } } }
 }
 
-fn answered(
+/// Leads back to the session, or says why not and what can be done.
+pub(super) fn answered(
     headers: &HeaderMap,
     session: &SessionId,
     done: Result<(), Failure>,

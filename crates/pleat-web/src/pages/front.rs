@@ -3,9 +3,11 @@
 use crate::app::App;
 use crate::failure::Failure;
 use crate::links;
+use crate::text::dates::now;
 use crate::view::block::Block;
 use crate::view::front::Front;
 use crate::view::layout::{Stream, page};
+use crate::view::state::activity_of;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use maud::Markup;
@@ -39,7 +41,7 @@ impl ListQuery {
 pub(crate) async fn show(State(app): State<App>, Query(query): Query<ListQuery>) -> Result<Markup, Failure> {
     let after = query.cursor()?;
     let root = root(&app, after.as_ref()).await?;
-    let stream = Stream { address: links::sessions_events(after.as_ref()), at: String::new(), draft: None };
+    let stream = Stream { address: links::sessions_events(after.as_ref()), at: String::new(), now: now(), draft: None };
     Ok(page("Sessions", &stream, &root))
 }
 
@@ -49,6 +51,13 @@ pub(crate) async fn root(app: &App, after: Option<&SessionCursor>) -> Result<Blo
     let mut sessions = app.host.store().sessions(after.cloned(), LISTED_SESSIONS + 1).await?;
     let goes_on = sessions.len() > LISTED_SESSIONS;
     sessions.truncate(LISTED_SESSIONS);
+    let sessions: Vec<_> = sessions
+        .into_iter()
+        .map(|session| {
+            let activity = activity_of(&session, &app.host.live(&session.id).0);
+            (session, activity)
+        })
+        .collect();
     let agents = app.host.agents();
     let directory = working_directory();
     let front =

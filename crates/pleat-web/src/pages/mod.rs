@@ -1,9 +1,11 @@
 //! The handlers of pages and commands.
 
+pub(crate) mod agent;
 pub(crate) mod call;
 pub(crate) mod commands;
 pub(crate) mod front;
 pub(crate) mod media;
+pub(crate) mod queue;
 pub(crate) mod transcript;
 
 use crate::failure::Failure;

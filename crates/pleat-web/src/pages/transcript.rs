@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::failure::Failure;
 use crate::links;
 use crate::live::EventId;
+use crate::text::dates::now;
 use crate::view::block::Block;
 use crate::view::index::calls_of;
 use crate::view::layout::{Stream, page};
@@ -11,7 +12,8 @@ use crate::view::transcript::Transcript;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use maud::Markup;
-use pleat_store::{Revision, StoredExcerpt};
+use pleat_host::SessionSignal;
+use pleat_store::StoredExcerpt;
 use pleat_transcript::call::Call;
 use pleat_transcript::document::Window;
 use pleat_transcript::fold::{Excerpt, fold_excerpt};
@@ -38,14 +40,14 @@ impl WindowQuery {
     }
 }
 
-/// A session's page as it was at one revision.
+/// A session's page as it was at one moment.
 pub(crate) struct Rendered {
     /// Its blocks.
     pub(crate) root: Block,
     /// The tab's title.
     pub(crate) title: String,
-    /// The revision.
-    pub(crate) revision: Revision,
+    /// The moment.
+    pub(crate) at: SessionSignal,
 }
 
 /// Shows it.
@@ -59,7 +61,8 @@ pub(crate) async fn show(
     let rendered = render(&app, &session, window.clone()).await?;
     let stream = Stream {
         address: links::events(&session, &window),
-        at: EventId::new(&app, rendered.revision).to_string(),
+        at: EventId::new(&app, rendered.at).to_string(),
+        now: now(),
         draft: Some(session.to_string()),
     };
     Ok(page(&rendered.title, &stream, &rendered.root))
@@ -67,6 +70,8 @@ pub(crate) async fn show(
 
 /// Reads, folds and draws a window of a session, away from the threads that answer requests.
 pub(crate) async fn render(app: &App, session: &SessionId, window: Window) -> Result<Rendered, Failure> {
+    // Before what is stored: a page that is drawn of an older live state is drawn again when that has changed.
+    let (live, count) = app.host.live(session);
     let StoredExcerpt { excerpt, questions, revision } =
         app.host.store().excerpt(session.clone(), window.clone()).await?;
     let asked_elsewhere = asked_elsewhere(questions, &excerpt);
@@ -75,8 +80,8 @@ pub(crate) async fn render(app: &App, session: &SessionId, window: Window) -> Re
     let drawing = tokio::task::spawn_blocking(move || {
         let rows = fold_excerpt(&excerpt);
         let form_key = form_key();
-        let page = Transcript::new(&excerpt, &asked_elsewhere, &rows, &window, agent.as_deref(), &form_key);
-        Rendered { root: page.page(), title: page.title_with_state(), revision }
+        let page = Transcript::new(&excerpt, &live, &asked_elsewhere, &rows, &window, agent.as_deref(), &form_key);
+        Rendered { root: page.page(), title: page.title_with_state(), at: SessionSignal { revision, live: count } }
     });
     drawing.await.map_err(|error| {
         tracing::error!(%error, "a page could not be drawn");

@@ -1,6 +1,7 @@
 //! Times for people. Without script a page shows UTC; the page's script shows the reader's own time.
 
 use pleat_transcript::session::Millis;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -35,6 +36,12 @@ impl Moment {
     fn minute(&self) -> i64 {
         self.seconds / 60 % 60
     }
+}
+
+/// The time now, by the server's clock.
+pub(crate) fn now() -> Millis {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Millis::try_from(since_1970.as_millis()).unwrap_or(Millis::MAX)
 }
 
 /// `2026-01-05T10:11:12Z`

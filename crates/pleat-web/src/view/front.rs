@@ -1,17 +1,19 @@
 //! The first page: sessions and agents.
 
 use super::block::{Block, escape, segment};
-use super::words::{SessionState, time};
+use super::queue::prompts_wait;
+use super::state;
+use super::words::time;
 use crate::links;
 use crate::text::preview::one_line;
 use maud::{Markup, html};
-use pleat_host::{AgentListing, Availability};
+use pleat_host::{Activity, AgentListing, Availability};
 use pleat_store::SessionListing;
 
 /// What the first page shows.
 pub(crate) struct Front<'a> {
-    /// Newest activity first.
-    pub(crate) sessions: &'a [SessionListing],
+    /// Newest change first, each with what it is at.
+    pub(crate) sessions: &'a [(SessionListing, Activity)],
     /// Whether no session stands before these.
     pub(crate) is_first: bool,
     /// Whether others stand behind them.
@@ -35,8 +37,8 @@ impl Front<'_> {
         // Who comes back looks for a session; who is new begins one.
         let parts = if has_sessions { vec![self.sessions(), start] } else { vec![start, self.sessions()] };
         let main = Block::parent("main", "main", parts).class(if has_sessions { "column sides" } else { "column" });
-        let waiting = self.sessions.iter().filter(|session| session.needs_person).count();
-        let title = if waiting > 0 { format!("{waiting} need you · Sessions") } else { "Sessions".to_owned() };
+        let needing = self.sessions.iter().filter(|(_, activity)| *activity == Activity::NeedsYou).count();
+        let title = if needing > 0 { format!("{needing} need you · Sessions") } else { "Sessions".to_owned() };
         Block::parent("div", "page", vec![head, main]).class("page front").attribute("data-title", title)
     }
 
@@ -95,7 +97,7 @@ impl Front<'_> {
 
     fn recent_directories(&self) -> Vec<Block> {
         let mut recent: Vec<&str> = Vec::new();
-        for root in self.sessions.iter().filter_map(|session| session.root.as_deref()) {
+        for root in self.sessions.iter().filter_map(|(session, _)| session.root.as_deref()) {
             if recent.len() < RECENT_DIRECTORIES && !recent.contains(&root) {
                 recent.push(root);
             }
@@ -110,7 +112,7 @@ impl Front<'_> {
                 if self.is_first { "None yet. Choose an agent and begin." } else { "There are no earlier ones." };
             children.push(Block::leaf("p", "sessions/none", words).class("quiet"));
         }
-        let items = self.sessions.iter().map(|session| self.session(session)).collect();
+        let items = self.sessions.iter().map(|(session, activity)| self.session(session, *activity)).collect();
         children.push(Block::parent("ol", "sessions/list", items));
         children.extend(self.pager());
         Block::parent("section", "sessions", children).class("sessions")
@@ -118,7 +120,7 @@ impl Front<'_> {
 
     /// The way to the other pages of the list.
     fn pager(&self) -> Option<Block> {
-        let last = self.sessions.last().filter(|_| self.goes_on).map(SessionListing::cursor);
+        let last = self.sessions.last().filter(|_| self.goes_on).map(|(session, _)| session.cursor());
         if last.is_none() && self.is_first {
             return None;
         }
@@ -130,7 +132,7 @@ impl Front<'_> {
         Some(pager.attribute("aria-label", "More sessions"))
     }
 
-    fn session(&self, session: &SessionListing) -> Block {
+    fn session(&self, session: &SessionListing, activity: Activity) -> Block {
         let title = session.title.as_deref().map(one_line).filter(|title| !title.is_empty());
         let words = session.last_words.as_deref().map(one_line);
         let words = words.as_deref().map(|words| after_title(words, title.as_deref().unwrap_or("")));
@@ -138,10 +140,11 @@ impl Front<'_> {
             a href=(links::session_end(&session.id)) {
                 span.title dir="auto" { (title.as_deref().unwrap_or("New session")) }
             }
-            (SessionState::of_listing(session).word().markup())
+            (state::word(activity, session.last_turn).markup())
             @if let Some(words) = words.filter(|words| !words.is_empty()) { p.words dir="auto" { (words) } }
             p.facts {
                 @if let Some(agent) = &session.agent { span { (self.agent_title(agent)) } }
+                @if session.waiting > 0 { span { (prompts_wait(session.waiting)) } }
                 @if let Some(root) = &session.root { span.path title=(root) { (root) } }
                 (time(session.updated_at))
             }

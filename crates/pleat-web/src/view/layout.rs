@@ -3,6 +3,7 @@
 use super::block::Block;
 use crate::assets;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use pleat_transcript::session::Millis;
 
 /// What a page's script needs to stay true.
 #[derive(Debug, Clone)]
@@ -11,6 +12,8 @@ pub(crate) struct Stream {
     pub(crate) address: String,
     /// What the page shows, as the stream's event ids say it.
     pub(crate) at: String,
+    /// The time by the server's clock, from which the script counts what goes on.
+    pub(crate) now: Millis,
     /// Under which name the draft is kept.
     pub(crate) draft: Option<String>,
 }
@@ -18,7 +21,7 @@ pub(crate) struct Stream {
 /// A whole page of blocks.
 pub(crate) fn page(title: &str, stream: &Stream, root: &Block) -> Markup {
     let body = html! {
-        body data-stream=(stream.address) data-at=(stream.at) data-draft=[&stream.draft] {
+        body data-stream=(stream.address) data-at=(stream.at) data-now=(stream.now) data-draft=[&stream.draft] {
             div.banner #banner role="alert" hidden {}
             (PreEscaped(root.html()))
         }

@@ -4,7 +4,7 @@ use super::block::{Block, escape, segment};
 use super::prose::{markdown, plain, raw};
 use super::transcript::Transcript;
 use crate::text::terminal::visible;
-use maud::html;
+use maud::{Markup, html};
 use pleat_transcript::ids::MessageId;
 use pleat_transcript::message::{
     Assistant, Body, Media, MediaKind, Notice, NoticeLevel, Origin, Part, ToolResult, User,
@@ -95,16 +95,24 @@ fn media(page: &Transcript<'_>, key: String, place: &Place<'_>, media: &Media) -
     };
     // Where it is somewhere else, there may be no data to be shown here.
     let is_named = source.is_none() || (media.data.is_none() && media.uri.is_some());
-    let name = media.name.as_deref().or(media.uri.as_deref()).unwrap_or(match media.kind {
+    let html = html! {
+        @if let Some(source) = source { img src=(source) alt=(name_of(media)); }
+        @if is_named { figcaption { (caption(media)) } }
+    };
+    Block::leaf("figure", key, html.into_string())
+}
+
+/// `image · a.png · image/png`
+pub(super) fn caption(media: &Media) -> Markup {
+    html! { (media.kind.word()) " · " (name_of(media)) @if let Some(mime) = &media.mime { " · " (mime) } }
+}
+
+fn name_of(media: &Media) -> &str {
+    media.name.as_deref().or(media.uri.as_deref()).unwrap_or(match media.kind {
         MediaKind::Image => "Image",
         MediaKind::Audio => "Audio",
         MediaKind::Resource => "Resource",
-    });
-    let html = html! {
-        @if let Some(source) = source { img src=(source) alt=(name); }
-        @if is_named { figcaption { (media.kind.word()) " · " (name) @if let Some(mime) = &media.mime { " · " (mime) } } }
-    };
-    Block::leaf("figure", key, html.into_string())
+    })
 }
 
 /// The type of an image that cannot run anything (no SVG).
@@ -145,7 +153,7 @@ fn notice_row(id: &MessageId, notice: &Notice) -> Block {
 }
 
 /// What is said, and apart from it what a program printed: the lines after the first that ends with a colon.
-fn printed(text: &str) -> (&str, Option<&str>) {
+pub(super) fn printed(text: &str) -> (&str, Option<&str>) {
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         end += line.len();

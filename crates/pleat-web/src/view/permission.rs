@@ -10,7 +10,7 @@ use super::block::{Block, segment};
 use super::call::call_key;
 use super::details::request;
 use super::transcript::Transcript;
-use super::words::is_asking;
+use super::words::{is_asking, time};
 use crate::links;
 use maud::{Markup, html};
 use pleat_transcript::call::{Call, CallState, Permission, PermissionState};
@@ -97,19 +97,45 @@ impl<'a> PermissionChoice<'a> {
 /// What became of a request that is no longer open, as HTML.
 pub(super) fn answered(call: &Call) -> Option<String> {
     let permission = call.permission.as_ref()?;
-    let chosen = permission.chosen.as_deref().map(|chosen| {
-        let option = permission.options.iter().filter_map(PermissionChoice::of).find(|option| option.id == chosen);
-        option.map_or(chosen, |option| option.name)
-    });
-    let words = match (permission.state, chosen) {
-        (Some(PermissionState::Expired), _) if call.state == CallState::Cancelled => {
+    let words = match permission.state {
+        Some(PermissionState::Expired) if call.state == CallState::Cancelled => {
             html! { "Asked; the turn was stopped first" }
         }
-        (Some(PermissionState::Expired), _) => html! { "Asked, and made moot" },
-        (Some(PermissionState::Answered | PermissionState::Open) | None, Some(chosen)) => {
-            html! { "Asked; the answer was " q { (chosen) } }
+        Some(PermissionState::Expired) => html! { "Asked, and made moot" },
+        Some(PermissionState::Answered | PermissionState::Open) | None => {
+            let (who, what) = decision(permission)?;
+            html! { (capitalised(&who)) " " q { (what) } @if let Some(at) = permission.at { ", " (time(at)) } }
         }
-        (Some(PermissionState::Answered | PermissionState::Open) | None, None) => return None,
     };
     Some(words.into_string())
+}
+
+/// Who has answered the request of this id and what was chosen, as the end of a sentence; `None` where no call tells.
+pub(crate) fn answer_words<'c>(calls: impl Iterator<Item = &'c Call>, request: &PermissionId) -> Option<String> {
+    let mut permissions = calls.filter_map(|call| call.permission.as_ref());
+    let (who, what) = decision(permissions.find(|permission| permission.request.as_ref() == Some(request))?)?;
+    Some(format!("{who} “{what}”"))
+}
+
+/// As the host records it: a person, and the configuration (`allow` in pleat.toml).
+const PERSON: &str = "owner";
+const CONFIGURATION: &str = "configuration";
+
+/// Who has decided, and the option that was chosen in the agent's words.
+fn decision(permission: &Permission) -> Option<(String, &str)> {
+    let chosen = permission.chosen.as_deref()?;
+    let option = permission.options.iter().filter_map(PermissionChoice::of).find(|option| option.id == chosen);
+    let who = match permission.by.as_deref() {
+        Some(PERSON) => "you chose".to_owned(),
+        Some(CONFIGURATION) => "Pleat allowed it by pleat.toml:".to_owned(),
+        Some(other) => format!("{other} chose"),
+        None => "the answer was".to_owned(),
+    };
+    Some((who, option.map_or(chosen, |option| option.name)))
+}
+
+fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect()
 }

@@ -1,9 +1,9 @@
 //! What a person is asked, and what they see of it before and after.
 
-use super::block::{Block, Content};
+use super::block::Block;
 use super::details::{Extent, details};
 use super::index::calls_of;
-use super::samples::{page, page_asking, page_at, question, round, session};
+use super::samples::{find, page, page_asking, page_at, question, round, session};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::ids::MessageId;
 use serde_json::{Value, json};
@@ -11,16 +11,6 @@ use serde_json::{Value, json};
 /// Longer than any label.
 fn long_command() -> String {
     format!("printf '%s' {} && rm -rf /home/me/app", "a".repeat(400))
-}
-
-fn find<'b>(block: &'b Block, key: &str) -> Option<&'b Block> {
-    if block.key() == key {
-        return Some(block);
-    }
-    match block.content() {
-        Content::Leaf { .. } => None,
-        Content::Children(children) => children.iter().find_map(|child| find(child, key)),
-    }
 }
 
 fn html(page: &Block, key: &str) -> String {

@@ -1,7 +1,8 @@
 //! Documents that the tests draw.
 
-use super::block::Block;
+use super::block::{Block, Content};
 use super::transcript::Transcript;
+use pleat_host::LiveState;
 use pleat_transcript::call::Call;
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::{excerpt, fold_excerpt};
@@ -24,9 +25,29 @@ pub(super) fn page_at(document: &Document, window: &Window) -> Block {
 
 /// The page of a document at a window, where these calls outside of it are asked about.
 pub(super) fn page_asking(document: &Document, window: &Window, elsewhere: &[Call]) -> Block {
+    drawn(document, &LiveState::default(), window, elsewhere)
+}
+
+/// The page of a document while this is known beside it.
+pub(super) fn page_live(document: &Document, live: &LiveState) -> Block {
+    drawn(document, live, &Window::Latest, &[])
+}
+
+fn drawn(document: &Document, live: &LiveState, window: &Window, elsewhere: &[Call]) -> Block {
     let excerpt = excerpt(document, window).unwrap();
     let rows = fold_excerpt(&excerpt);
-    Transcript::new(&excerpt, elsewhere, &rows, window, Some("Claude Code"), "form-key").page()
+    Transcript::new(&excerpt, live, elsewhere, &rows, window, Some("Claude Code"), "form-key").page()
+}
+
+/// The block of this key.
+pub(super) fn find<'b>(block: &'b Block, key: &str) -> Option<&'b Block> {
+    if block.key() == key {
+        return Some(block);
+    }
+    match block.content() {
+        Content::Leaf { .. } => None,
+        Content::Children(children) => children.iter().find_map(|child| find(child, key)),
+    }
 }
 
 /// A session in one turn `t1`, live or over.

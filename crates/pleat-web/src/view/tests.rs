@@ -1,6 +1,6 @@
 use super::block::{Block, Content};
 use super::diff::{Patch, diff};
-use super::samples::{everything, over, page, page_at, session};
+use super::samples::{everything, find, over, page, page_at, session};
 use pleat_transcript::document::Window;
 use pleat_transcript::ids::MessageId;
 use serde_json::{Value, json};
@@ -9,16 +9,6 @@ use std::collections::HashSet;
 /// The HTML of the rows, a tag on each line.
 fn rows(page: &Block) -> String {
     find(page, "rows").unwrap().html().replace("><", ">\n<")
-}
-
-fn find<'b>(block: &'b Block, key: &str) -> Option<&'b Block> {
-    if block.key() == key {
-        return Some(block);
-    }
-    match block.content() {
-        Content::Leaf { .. } => None,
-        Content::Children(children) => children.iter().find_map(|child| find(child, key)),
-    }
 }
 
 fn keys(block: &Block, out: &mut Vec<String>) {
@@ -277,7 +267,7 @@ fn gallery() {
 }
 
 fn front() -> String {
-    use pleat_host::{AgentListing, AgentName, Availability};
+    use pleat_host::{Activity, AgentListing, AgentName, Availability};
     use pleat_store::SessionListing;
     use pleat_transcript::ids::SessionId;
     use pleat_transcript::session::TurnState;
@@ -296,28 +286,31 @@ fn front() -> String {
         agent("codex", "Codex", missing("npm install -g @zed-industries/codex-acp")),
         agent("gemini", "Gemini CLI", missing("npm install -g @google/gemini-cli")),
     ];
-    let session = |id: &str, title: &str, words: &str, last_turn, live, needs_person| SessionListing {
-        id: SessionId::new(id).unwrap(),
-        title: Some(title.into()),
-        agent: Some("claude".into()),
-        root: Some("/home/me/app".into()),
-        updated_at: 1_767_607_872_000,
-        last_turn: Some(last_turn),
-        live,
-        needs_person,
-        last_words: Some(words.into()),
+    let session = |id: &str, title: &str, words: &str, last_turn: TurnState, activity: Activity| {
+        let listing = SessionListing {
+            id: SessionId::new(id).unwrap(),
+            title: Some(title.into()),
+            agent: Some("claude".into()),
+            root: Some("/home/me/app".into()),
+            updated_at: 1_767_607_872_000,
+            last_turn: Some(last_turn),
+            live: last_turn.is_open(),
+            needs_person: activity == Activity::NeedsYou,
+            waiting: if activity == Activity::NeedsYou { 2 } else { 0 },
+            last_words: Some(words.into()),
+        };
+        (listing, activity)
     };
     let sessions = [
-        session("s1", "Make the tests pass", "Now the whole suite.", TurnState::Running, true, true),
+        session("s1", "Make the tests pass", "Now the whole suite.", TurnState::Running, Activity::NeedsYou),
         session(
             "s2",
             "Explain the build",
             "The build has three steps, of which the second one is cached. Each of them writes into its own folder, so they can run side by side.",
             TurnState::Completed,
-            false,
-            false,
+            Activity::Idle,
         ),
-        session("s3", "Rename the crate", "error: the agent ended", TurnState::Failed, false, false),
+        session("s3", "Rename the crate", "error: the agent ended", TurnState::Failed, Activity::Failed),
     ];
     let (sessions, agents) = (&sessions, &agents);
     super::front::Front { sessions, is_first: true, goes_on: false, agents, directory: "/home/me/app" }.page().html()

@@ -1,16 +1,21 @@
 //! The page of a session.
 
 use super::activity::{activity, questions};
+use super::agent::agent;
 use super::block::Block;
-use super::composer::{composer, stop_form};
+use super::composer::{composer, stop_forms};
+use super::facts::facts;
 use super::index::{Index, calls_of};
 use super::message::{Place, message, notice};
 use super::permission;
 use super::plan::plan;
-use super::words::{SessionState, is_asking};
+use super::queue::queue;
+use super::state;
+use super::words::{elapsed_since, is_asking};
 use crate::links;
 use crate::text::preview::one_line;
 use maud::html;
+use pleat_host::{Activity, LiveState};
 use pleat_transcript::call::Call;
 use pleat_transcript::document::Window;
 use pleat_transcript::fold::Excerpt;
@@ -25,7 +30,9 @@ pub(crate) struct Transcript<'a> {
     /// The session.
     pub(super) session: &'a Session,
     /// The window of it that the page shows.
-    excerpt: &'a Excerpt,
+    pub(super) excerpt: &'a Excerpt,
+    /// What the host knows of it beside that.
+    pub(super) live: &'a LiveState,
     /// Calls outside of the window that a person is asked about.
     asked_elsewhere: &'a [Call],
     /// The rows of the window.
@@ -43,6 +50,7 @@ pub(crate) struct Transcript<'a> {
 impl<'a> Transcript<'a> {
     pub(crate) fn new(
         excerpt: &'a Excerpt,
+        live: &'a LiveState,
         asked_elsewhere: &'a [Call],
         rows: &'a RowsDocument,
         window: &'a Window,
@@ -50,7 +58,7 @@ impl<'a> Transcript<'a> {
         form_key: &'a str,
     ) -> Self {
         let (session, index) = (&excerpt.document.session, Index::new(excerpt));
-        Self { session, excerpt, asked_elsewhere, rows, index, window, agent_title, form_key }
+        Self { session, excerpt, live, asked_elsewhere, rows, index, window, agent_title, form_key }
     }
 
     /// Whether this turn is running.
@@ -60,23 +68,23 @@ impl<'a> Transcript<'a> {
 
     /// The page.
     pub(crate) fn page(&self) -> Block {
-        Block::parent("div", "page", vec![self.head(), self.main(), self.dock(), stop_form(self)])
-            .class("page session")
-            .attribute("data-title", self.title_with_state())
+        let mut children = vec![self.head(), self.main(), self.dock()];
+        children.extend(stop_forms(self));
+        Block::parent("div", "page", children).class("page session").attribute("data-title", self.title_with_state())
     }
 
     /// What the browser's tab says.
     pub(crate) fn title_with_state(&self) -> String {
-        let title = self.title();
-        match self.state() {
-            SessionState::NeedsYou => format!("Needs you · {title}"),
-            SessionState::Running => format!("Running · {title}"),
-            SessionState::Failed | SessionState::Interrupted | SessionState::Stopped | SessionState::Idle => title,
-        }
+        state::tab_title(self.activity(), self.title())
     }
 
-    fn state(&self) -> SessionState {
-        SessionState::of_session(self.session, self.is_asking())
+    fn activity(&self) -> Activity {
+        Activity::of(self.session, self.is_asking(), self.live)
+    }
+
+    /// The agent's name, to begin a sentence with.
+    pub(super) fn agent_name(&self) -> &'a str {
+        self.agent_title.unwrap_or("The agent")
     }
 
     fn title(&self) -> String {
@@ -99,21 +107,17 @@ impl<'a> Transcript<'a> {
     }
 
     fn head(&self) -> Block {
-        let session = self.session;
-        let agent = self.agent_title.or(session.agent.as_deref());
-        let facts = html! {
-            @if let Some(agent) = agent { span { (agent) } }
-            @if let Some(root) = &session.root { span.path { (root) } }
-        };
         let home = html! { a href="/" { "Pleat" } };
-        let state = self.state().word().markup();
+        let last_turn = self.session.turns.last().map(|turn| turn.state);
+        let state = state::word(self.activity(), last_turn).markup();
         let status = vec![Block::leaf("span", "head/state/word", state.into_string())];
-        let children = vec![
+        let mut facts = facts(self);
+        let mut children = vec![
             Block::leaf("nav", "head/home", home.into_string()).attribute("aria-label", "Pleat"),
             Block::leaf("h1", "head/title", super::block::escape(&self.title())).attribute("dir", "auto"),
-            Block::leaf("p", "head/facts", facts.into_string()).class("facts"),
-            Block::parent("p", "head/state", status).attribute("role", "status"),
         ];
+        facts.insert(1, Block::parent("p", "head/state", status).attribute("role", "status"));
+        children.append(&mut facts);
         Block::parent("header", "head", children).class("top")
     }
 
@@ -123,13 +127,15 @@ impl<'a> Transcript<'a> {
         let last = rows.iter().rfind(|row| row.is_linkable()).map(|row| row.key().to_owned());
         let mut children = Vec::new();
         children.extend(self.earlier(first.as_deref()));
-        if rows.is_empty() && self.session.live_turn.is_none() {
+        if rows.is_empty() && self.session.live_turn.is_none() && self.session.waiting.is_empty() {
             children.push(
                 Block::leaf("p", "empty", "Nothing has been said yet. Write the first prompt below.").class("quiet"),
             );
         }
         children.push(Block::parent("div", "rows", rows).class("rows"));
         children.extend(self.waiting());
+        children.extend(agent(self));
+        children.extend(queue(self));
         children.extend(self.later(last.as_deref()));
         children.push(Block::leaf("div", "end", "").linkable());
         Block::parent("main", "main", children).class("column")
@@ -171,7 +177,14 @@ impl<'a> Transcript<'a> {
 
     /// A quiet line while a live turn shows nothing that moves, and waits for nobody.
     fn waiting(&self) -> Option<Block> {
-        if self.rows.window.later || self.session.live_turn.is_none() || self.is_asking() {
+        if self.rows.window.later || self.session.live_turn.is_none() {
+            return None;
+        }
+        if let Some(since) = self.live.stopping_since {
+            let words = html! { "Stopping… " (elapsed_since(since)) };
+            return Some(Block::leaf("p", "stopping", words.into_string()).class("waiting quiet"));
+        }
+        if self.is_asking() {
             return None;
         }
         let moves = match self.rows.rows.last() {
@@ -191,6 +204,16 @@ impl<'a> Transcript<'a> {
 
     fn is_streaming(&self, message: &MessageId) -> bool {
         self.index.round(message).is_some_and(|round| round.state == Some(RoundState::Streaming))
+    }
+
+    /// Whether a turn was told to stop and has not ended.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.session.live_turn.is_some() && self.live.stopping_since.is_some()
+    }
+
+    /// Whether something is before the next prompt: a turn that runs, or prompts that are to be sent.
+    pub(super) fn is_before_next(&self) -> bool {
+        self.session.live_turn.is_some() || self.session.waiting.iter().any(|prompt| prompt.held.is_none())
     }
 
     /// Whether a person is asked something.

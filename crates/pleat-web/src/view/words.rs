@@ -1,9 +1,8 @@
 //! States in words and marks: never by colour alone.
 
 use maud::{Markup, html};
-use pleat_store::SessionListing;
 use pleat_transcript::call::{Call, CallState, Lines, Permission, PermissionState};
-use pleat_transcript::session::{Session, TurnState};
+use pleat_transcript::session::{Millis, Session};
 
 use crate::text::dates::{iso, plain};
 
@@ -50,59 +49,6 @@ pub(crate) fn call_state(state: CallState, turn_is_live: bool) -> StateWord {
     }
 }
 
-/// Where a session stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SessionState {
-    /// A permission request is open.
-    NeedsYou,
-    /// A turn is running.
-    Running,
-    /// The newest turn failed.
-    Failed,
-    /// The newest turn was interrupted.
-    Interrupted,
-    /// The newest turn was stopped.
-    Stopped,
-    /// Nothing is going on.
-    Idle,
-}
-
-impl SessionState {
-    /// Of a session in the list.
-    pub(crate) fn of_listing(listing: &SessionListing) -> Self {
-        Self::new(listing.needs_person, listing.live, listing.last_turn)
-    }
-
-    /// Of a session, of which its newest turn is known, and whether a person is asked something.
-    pub(crate) fn of_session(session: &Session, is_asking: bool) -> Self {
-        let last_turn = session.turns.last().map(|turn| turn.state);
-        Self::new(is_asking, session.live_turn.is_some(), last_turn)
-    }
-
-    fn new(needs_person: bool, live: bool, last_turn: Option<TurnState>) -> Self {
-        match (needs_person, live, last_turn) {
-            (true, _, _) => Self::NeedsYou,
-            (false, true, _) => Self::Running,
-            (false, false, Some(TurnState::Failed)) => Self::Failed,
-            (false, false, Some(TurnState::Interrupted)) => Self::Interrupted,
-            (false, false, Some(TurnState::Cancelled)) => Self::Stopped,
-            (false, false, None | Some(TurnState::Queued | TurnState::Running | TurnState::Completed)) => Self::Idle,
-        }
-    }
-
-    /// In words.
-    pub(crate) fn word(self) -> StateWord {
-        match self {
-            Self::NeedsYou => StateWord::new("▲", "needs you", "ask"),
-            Self::Running => StateWord::new("◐", "running", "busy"),
-            Self::Failed => StateWord::new("✕", "failed", "bad"),
-            Self::Interrupted => StateWord::new("⌁", "interrupted", "bad"),
-            Self::Stopped => StateWord::new("■", "stopped", "quiet"),
-            Self::Idle => StateWord::new("○", "idle", "quiet"),
-        }
-    }
-}
-
 /// Whether a person can answer a question about this call: with no turn running, nobody waits for the answer.
 pub(crate) fn is_asking(session: &Session, call: &Call) -> bool {
     let is_open = |it: &Permission| it.state == Some(PermissionState::Open) && it.request.is_some();
@@ -128,6 +74,11 @@ pub(super) fn lines(lines: Lines) -> Markup {
 }
 
 /// A moment, which the page's script shows in the reader's own time.
-pub(super) fn time(millis: i64) -> Markup {
+pub(super) fn time(millis: Millis) -> Markup {
     html! { time datetime=(iso(millis)) { (plain(millis)) } }
+}
+
+/// `(since …)`, which the page's script shows as the time that has gone by, going on: `(12 s)`.
+pub(super) fn elapsed_since(millis: Millis) -> Markup {
+    html! { span.elapsed data-since=(millis) { "(since " (plain(millis)) ")" } }
 }

@@ -2,74 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking, in its helpers too")]
 
+mod agents;
 mod counting_store;
+mod stage;
+mod waiting;
 
-use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Request, StatusCode};
-use counting_store::CountingStore;
-use pleat_host::{AgentRegistry, Host};
-use pleat_store::Store as _;
-use pleat_transcript::document::Document;
-use pleat_web::{Access, AccessToken, router};
+use axum::http::StatusCode;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use tower::ServiceExt as _;
-
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-const HOST: &str = "127.0.0.1:7420";
-
-/// The web face over a new store.
-struct Stage {
-    store: Arc<CountingStore>,
-    router: Router,
-}
-
-struct Answer {
-    status: StatusCode,
-    headers: HeaderMap,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("")
-    }
-
-    fn html(&self) -> &str {
-        std::str::from_utf8(&self.body).unwrap()
-    }
-}
-
-impl Stage {
-    async fn new() -> Self {
-        let store = Arc::new(CountingStore::new());
-        let host = Host::start(store.clone(), AgentRegistry::default()).await.unwrap();
-        let access = Access::new(AccessToken::parse(TOKEN).unwrap(), HOST.parse().unwrap());
-        Self { router: router(host, access), store }
-    }
-
-    /// Stores a session as it is, newer than those before.
-    async fn import(&self, document: &Value, at: i64) {
-        let document = Document::from_json(&document.to_string()).unwrap();
-        self.store.import(document, at).await.unwrap();
-    }
-
-    async fn get(&self, path: &str) -> Answer {
-        let request = Request::builder().uri(path).header("host", HOST).header("cookie", format!("pleat-7420={TOKEN}"));
-        self.store.take_reads();
-        let response = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let body = to_bytes(body, usize::MAX).await.unwrap().to_vec();
-        Answer { status: parts.status, headers: parts.headers, body }
-    }
-
-    async fn page(&self, path: &str) -> String {
-        let answer = self.get(path).await;
-        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.html());
-        answer.html().to_owned()
-    }
-}
+use stage::Stage;
 
 /// A session `s`, live in its turn `t` or at rest.
 fn session(is_live: bool, messages: &Value) -> Value {

@@ -114,7 +114,7 @@ pub(crate) fn with_store<T>(
 }
 
 /// The same with a store that is there.
-fn with_existing_store<T>(
+pub(crate) fn with_existing_store<T>(
     address: &StoreAddress,
     work: impl AsyncFnOnce(&AnyStore) -> Result<T, Failure>,
 ) -> Result<T, Failure> {

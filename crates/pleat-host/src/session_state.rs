@@ -1,0 +1,103 @@
+//! What a face shows of a session beside its transcript: one value, behind the same signal as its revision.
+
+use crate::agent_process::Login;
+use pleat_acp::offers::SessionOffers;
+use pleat_transcript::session::{Millis, Session, TurnState};
+
+/// What the host knows of a session at work that is stored nowhere.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LiveState {
+    /// How far its agent is.
+    pub agent: AgentState,
+    /// A person pressed Stop at this time, and the agent has not ended its turn.
+    pub stopping_since: Option<Millis>,
+    /// What the agent lets a person choose, and its commands.
+    pub offers: SessionOffers,
+}
+
+/// How far a session's agent is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum AgentState {
+    /// No process runs; one is started when it is needed.
+    #[default]
+    NotStarted,
+    /// It opens its session.
+    Starting {
+        /// Since when.
+        since: Millis,
+        /// What it printed last.
+        says: Option<String>,
+    },
+    /// It takes prompts.
+    Ready,
+    /// It wants a login first.
+    NeedsLogin(Login),
+    /// It could not be started, or is gone.
+    Failed {
+        /// Why, as a sentence for a person.
+        reason: String,
+    },
+}
+
+/// What a session is at (the words).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activity {
+    /// Its agent starts, for a prompt that waits.
+    Starting,
+    /// Nothing happens, and nothing waits.
+    Idle,
+    /// Prompts wait, and nothing runs.
+    Queued,
+    /// A turn runs.
+    Running,
+    /// A person is asked something, or must log in.
+    NeedsYou,
+    /// A person pressed Stop.
+    Stopping,
+    /// The agent cannot be used, or its last turn failed.
+    Failed,
+}
+
+impl Activity {
+    /// What a session is at. `asks`: a permission request is open.
+    pub fn of(session: &Session, asks: bool, live: &LiveState) -> Self {
+        if session.live_turn.is_some() {
+            return match (live.stopping_since, asks) {
+                (Some(_), _) => Self::Stopping,
+                (None, true) => Self::NeedsYou,
+                (None, false) => Self::Running,
+            };
+        }
+        let waits = !session.waiting.is_empty();
+        match &live.agent {
+            AgentState::NeedsLogin(_) => Self::NeedsYou,
+            AgentState::Starting { .. } => Self::Starting,
+            AgentState::Failed { .. } => Self::Failed,
+            AgentState::NotStarted | AgentState::Ready if waits => Self::Queued,
+            AgentState::NotStarted | AgentState::Ready => match session.turns.last().map(|turn| turn.state) {
+                Some(TurnState::Failed) => Self::Failed,
+                Some(
+                    TurnState::Queued
+                    | TurnState::Running
+                    | TurnState::Completed
+                    | TurnState::Cancelled
+                    | TurnState::Interrupted,
+                )
+                | None => Self::Idle,
+            },
+        }
+    }
+
+    /// A word for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Idle => "idle",
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::NeedsYou => "needs you",
+            Self::Stopping => "stopping",
+            Self::Failed => "failed",
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! What a person decides on, in full: the change, the command or the whole request.
+
+use super::style::{Style, Tone};
+use crate::plain_text::{block, line, visible};
+use pleat_transcript::call::Call;
+use pleat_transcript::fold::label::label;
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+use std::time::Duration;
+
+/// Lines around a change.
+const CONTEXT_LINES: usize = 3;
+
+/// A longer search for the shortest difference is not worth waiting for.
+const LONGEST_SEARCH: Duration = Duration::from_secs(1);
+
+/// What stands in the request's place.
+const COMMANDS: [&str; 2] = ["command", "cmd"];
+
+/// What a call asks for, in lines.
+pub(super) fn request(call: &Call, style: Style) -> String {
+    let mut text = String::new();
+    let changes: Vec<Change<'_>> = call.output.iter().filter_map(Change::of_block).collect();
+    if !changes.is_empty() {
+        for change in &changes {
+            change.draw(style, &mut text);
+        }
+        return text;
+    }
+    let mut rest = call.input.clone().unwrap_or_default();
+    match take_command(&mut rest) {
+        Some(command) => block("  $", &command, &mut text),
+        // Some agents tell the command in the title alone, and a label cuts it.
+        None => block("  ", title_beyond_label(call).unwrap_or_default(), &mut text),
+    }
+    draw_json(&rest, &mut text);
+    text
+}
+
+/// Takes the command out of a request: it is shown as one.
+fn take_command(request: &mut Value) -> Option<String> {
+    let members = request.as_object_mut()?;
+    let (name, command) = COMMANDS.iter().find_map(|name| Some((*name, command_of(members.get(*name)?)?)))?;
+    members.shift_remove(name);
+    Some(command)
+}
+
+/// The title, where the label does not hold all of it.
+fn title_beyond_label(call: &Call) -> Option<&str> {
+    let title = call.title.as_deref()?;
+    let line = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!label(call, None).text.contains(&line)).then_some(title)
+}
+
+/// A command as a string or as its words.
+fn command_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(command) => Some(command.clone()),
+        Value::Array(words) => {
+            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
+            words.map(|words| words.join(" "))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+/// A value, unless it says nothing.
+fn draw_json(value: &Value, text: &mut String) {
+    let says_nothing = match value {
+        Value::Null => true,
+        Value::Object(members) => members.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    if !says_nothing {
+        block("  ", &serde_json::to_string_pretty(value).unwrap_or_default(), text);
+    }
+}
+
+/// A file before and after (ACP's diff block).
+struct Change<'c> {
+    path: &'c str,
+    old: &'c str,
+    /// `None`: it is deleted.
+    new: Option<&'c str>,
+}
+
+impl<'c> Change<'c> {
+    fn of_block(block: &'c Value) -> Option<Self> {
+        let text = |name: &str| block.get(name).and_then(Value::as_str);
+        if text("type") != Some("diff") {
+            return None;
+        }
+        let kind = block.pointer("/_meta/kind").and_then(Value::as_str).unwrap_or_default();
+        let new = text("newText").filter(|_| !kind.starts_with("delete"));
+        Some(Self { path: text("path").unwrap_or("a file"), old: text("oldText").unwrap_or_default(), new })
+    }
+
+    fn draw(&self, style: Style, text: &mut String) {
+        let fate = match (self.old, self.new) {
+            (_, None) => "deleted file",
+            ("", Some(_)) => "new file",
+            (_, Some("")) => "emptied",
+            (_, Some(_)) => "changed",
+        };
+        line("  ", &format!("{} ({fate})", self.path), text);
+        let difference =
+            TextDiff::configure().timeout(LONGEST_SEARCH).diff_lines(self.old, self.new.unwrap_or_default());
+        for (place, hunk) in difference.grouped_ops(CONTEXT_LINES).iter().enumerate() {
+            if place > 0 {
+                text.push_str("  ⋮\n");
+            }
+            for change in hunk.iter().flat_map(|operation| difference.iter_changes(operation)) {
+                let (mark, tone) = match change.tag() {
+                    ChangeTag::Insert => ('+', Tone::Good),
+                    ChangeTag::Delete => ('-', Tone::Bad),
+                    ChangeTag::Equal => (' ', Tone::Plain),
+                };
+                let words = visible(change.value().trim_end_matches(['\n', '\r']));
+                text.push_str("  ");
+                text.push_str(&style.paint(tone, &format!("{mark}{words}")));
+                text.push('\n');
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pleat_transcript::document::call_from_json;
+    use serde_json::json;
+
+    fn shown(mut call: Value) -> String {
+        call["id"] = json!("c");
+        request(&call_from_json(call).unwrap(), Style::Plain)
+    }
+
+    #[test]
+    fn a_command_is_shown_as_one_and_the_rest_beside_it() {
+        let input = json!({"command": ["bash", "-c", "make\nrm \u{1b}x"], "cwd": "/w"});
+        assert_eq!(shown(json!({"input": input})), "  $ bash -c make\n  rm ␛x\n  {\n    \"cwd\": \"/w\"\n  }\n");
+        assert_eq!(shown(json!({"input": {"cmd": "ls"}, "title": "List"})), "  $ ls\n");
+    }
+
+    #[test]
+    fn without_a_command_it_is_the_request_or_what_only_the_title_says() {
+        assert_eq!(shown(json!({"input": {"url": "http://x"}})), "  {\n    \"url\": \"http://x\"\n  }\n");
+        assert_eq!(shown(json!({"input": [1]})), "  [\n    1\n  ]\n");
+        let long = format!("run {}", "x".repeat(300));
+        assert_eq!(shown(json!({"title": long, "kind": "execute"})), format!("  {long}\n"));
+        assert_eq!(shown(json!({"title": long, "kind": "execute", "input": {}})), format!("  {long}\n"));
+        assert_eq!(shown(json!({"title": "short", "kind": "execute"})), "");
+    }
+
+    #[test]
+    fn a_change_is_shown_line_by_line() {
+        let numbers = |to: u32| (1..=to).map(|number| number.to_string()).collect::<Vec<_>>().join("\n");
+        let old = numbers(20);
+        let new = old.replace("2\n3\n", "two\n3\n").replace("19\n", "");
+        let changed = json!({"type": "diff", "path": "a", "oldText": old, "newText": new});
+        let made = json!({"type": "diff", "path": "b", "newText": "x\r\n"});
+        let gone = json!({"type": "diff", "path": "c", "oldText": "y", "newText": "y", "_meta": {"kind": "delete"}});
+        insta::assert_snapshot!(shown(json!({"output": [changed, made, gone], "input": {"command": "none"}})));
+    }
+}
