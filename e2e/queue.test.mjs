@@ -141,6 +141,23 @@ scenario('what was typed over a prompt that is sent meanwhile goes on below', as
   assert.equal(await page.locator(PARTS.composer).inputValue(), 'A draft\n\nsecond, half typed');
 });
 
+scenario('a text that is saved too late is told of and goes on below', async (house) => {
+  const page = await startRunning(house);
+  await queue(page, 'second');
+  const other = await house.page();
+  // Its connection hangs, so that it still shows what waits.
+  const hanging = [];
+  await other.route(/\/events\b/, (route) => hanging.push(route));
+  await other.goto(page.url());
+  await (await openEdit(other, 'second')).fill('too late');
+  await allow(page);
+  await isOver(page);
+  await itemOf(other, 'second').getByRole('button', { name: 'Save' }).click();
+  await waitForWords(other, PARTS.banner, 'does not wait any more; it was sent or removed. What you wrote stands in the field below.');
+  assert.equal(await other.locator(PARTS.composer).inputValue(), 'too late');
+  await Promise.all(hanging.map((route) => route.abort().catch(() => {})));
+});
+
 scenario('a prompt that the reader removes takes along what was typed over it', async (house) => {
   const page = await startRunning(house);
   await queue(page, 'second');

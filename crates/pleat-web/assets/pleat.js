@@ -5,7 +5,7 @@
 // page, a selection, a draft.
 
 import { localTimes, tellElapsed, watchScrollers } from './reading.js';
-import { draftWasSent, isBeingRemoved, post, promptKey, rescueTexts, textCameTooLate, textWasSaved } from './writing.js';
+import { draftWasSent, post, promptKey, putBack, rescueTexts, takeOut, textCameTooLate, textWasSaved } from './writing.js';
 
 const root = document.documentElement;
 const body = document.body;
@@ -403,14 +403,14 @@ document.addEventListener('submit', async (event) => {
   form.dataset.busy = 'true';
   const data = new URLSearchParams(new FormData(form, event.submitter));
   if (kind === 'prompt') data.set('key', promptKey());
-  if (kind === 'remove') isBeingRemoved(form, true);
+  if (kind === 'remove' || kind === 'release') takeOut(form);
   try {
     await post(form.action, data);
     say('');
     if (kind === 'prompt') promptWasSent(form);
     if (kind === 'edit') textWasSaved(form);
   } catch (error) {
-    if (kind === 'remove') isBeingRemoved(form, false);
+    putBack(form);
     const isTooLate = kind === 'edit' && (error.isConflict || !form.isConnected);
     if (isTooLate) textCameTooLate(form, data.get('text'));
     say(isTooLate ? `${error.message} What you wrote stands in the field below.` : error.message);

@@ -59,9 +59,20 @@ if (prompt && document.body.dataset.draft) {
 const removed = new WeakSet();
 const itemOf = (form) => form.closest('.queued');
 
-export function isBeingRemoved(form, is) {
-  if (is) removed.add(itemOf(form));
-  else removed.delete(itemOf(form));
+/** For this long after a prompt was taken out its neighbours take no click, so that a second one meets none of them. */
+const INERT_MS = 500;
+
+/** A prompt is removed or sent at the reader's wish. */
+export function takeOut(form) {
+  if (form.dataset.post === 'remove') removed.add(itemOf(form));
+  const list = form.closest('.list');
+  list.inert = true;
+  setTimeout(() => { list.inert = false; }, INERT_MS);
+}
+
+/** What was asked of a prompt could not be done. */
+export function putBack(form) {
+  removed.delete(itemOf(form));
 }
 
 function addToDraft(words) {

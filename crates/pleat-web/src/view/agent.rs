@@ -6,7 +6,7 @@ use super::transcript::Transcript;
 use super::words::elapsed_since;
 use crate::links;
 use crate::text::terminal::visible;
-use maud::{Markup, html};
+use maud::html;
 use pleat_host::{AgentState, Login, LoginMethod};
 use pleat_transcript::message::Body;
 use pleat_transcript::session::Millis;
@@ -83,32 +83,28 @@ fn wants_login(page: &Transcript<'_>, login: &Login) -> Block {
 fn login_method(page: &Transcript<'_>, key: &str, method: &LoginMethod) -> Block {
     let about = method.description.as_deref().filter(|about| !about.trim().is_empty());
     let about = html! { @if let Some(about) = about { p.quiet dir="auto" { (visible(about)) } } };
-    match &method.command {
-        Some(command) => {
-            let html = html! {
-                p { span.title { (visible(&method.name)) } ": run this in a terminal, then try again." }
-                (about)
-                pre.command tabindex="0" { (visible(command)) }
-            };
-            Block::leaf("div", key, html.into_string()).class("method")
-        }
-        None => {
-            let html = html! {
-                (about)
-                // Disabled by the page's script while the server is away.
-                fieldset { button type="submit" name="method" value=(method.id) { (visible(&method.name)) } }
-            };
-            Block::leaf("form", key, html.into_string())
-                .class("method")
-                .attribute("method", "post")
-                .attribute("action", links::log_in(&page.session.id))
-                .attribute("data-post", "login")
-        }
+    if let Some(command) = &method.command {
+        let html = html! {
+            p { span.title { (visible(&method.name)) } ": run this in a terminal, then try again." }
+            (about)
+            pre.command tabindex="0" { (visible(command)) }
+        };
+        return Block::leaf("div", key, html.into_string()).class("method");
     }
+    let html = html! {
+        (about)
+        // Disabled by the page's script while the server is away.
+        fieldset { button type="submit" name="method" value=(method.id) { (visible(&method.name)) } }
+    };
+    Block::leaf("form", key, html.into_string())
+        .class("method")
+        .attribute("method", "post")
+        .attribute("action", links::log_in(&page.session.id))
+        .attribute("data-post", "login")
 }
 
 fn try_again(page: &Transcript<'_>, key: &str) -> Block {
-    let html: Markup = html! { fieldset { button type="submit" { "Try again" } } };
+    let html = html! { fieldset { button type="submit" { "Try again" } } };
     Block::leaf("form", key, html.into_string())
         .attribute("method", "post")
         .attribute("action", links::start_agent(&page.session.id))

@@ -127,7 +127,7 @@ fn decision(permission: &Permission) -> Option<(String, &str)> {
     let option = permission.options.iter().filter_map(PermissionChoice::of).find(|option| option.id == chosen);
     let who = match permission.by.as_deref() {
         Some(PERSON) => "you chose".to_owned(),
-        Some(CONFIGURATION) => "Pleat allowed it by pleat.toml:".to_owned(),
+        Some(CONFIGURATION) => "Pleat allowed it by pleat.toml with".to_owned(),
         Some(other) => format!("{other} chose"),
         None => "the answer was".to_owned(),
     };

@@ -1,6 +1,7 @@
 //! Documents that the tests draw.
 
 use super::block::{Block, Content};
+use super::diff::{Patch, diff};
 use super::transcript::Transcript;
 use pleat_host::LiveState;
 use pleat_transcript::call::Call;
@@ -48,6 +49,19 @@ pub(super) fn find<'b>(block: &'b Block, key: &str) -> Option<&'b Block> {
         Content::Leaf { .. } => None,
         Content::Children(children) => children.iter().find_map(|child| find(child, key)),
     }
+}
+
+/// What of a page changes, by key: `-` goes, `+` comes, `>` moves, `=` has new content, `@` new attributes.
+pub(super) fn patched(old: &Block, new: &Block) -> Vec<String> {
+    let outline = old.outline();
+    let key = |patch: &Patch<'_>| match patch {
+        Patch::Remove { key } => format!("-{key}"),
+        Patch::Insert { block, .. } => format!("+{}", block.key()),
+        Patch::Move { key, .. } => format!(">{key}"),
+        Patch::Replace { block } => format!("={}", block.key()),
+        Patch::Attributes { block } => format!("@{}", block.key()),
+    };
+    diff(&outline, new).iter().map(key).collect()
 }
 
 /// A session in one turn `t1`, live or over.

@@ -1,8 +1,7 @@
 //! What a session is at, what waits in it, and how its agent is.
 
 use super::block::{Block, Content};
-use super::diff::{Patch, diff};
-use super::samples::{document, everything, find, page, page_at, page_live, round, session};
+use super::samples::{document, everything, find, page, page_at, page_live, patched, round, session};
 use pleat_host::{
     AgentState, Choice, ConfigOption, ConfigValue, LiveState, Login, LoginMethod, Selection, SessionOffers,
 };
@@ -41,19 +40,6 @@ fn two_waiting(first: &str) -> Document {
             {"type": "resource", "uri": "file:///notes.md"}
         ]}
     ]))
-}
-
-/// `+` inserted, `-` removed, `=` replaced, `@` attributes, `>` moved.
-fn patched(old: &Block, new: &Block) -> Vec<String> {
-    let outline = old.outline();
-    let key = |patch: &Patch<'_>| match patch {
-        Patch::Remove { key } => format!("-{key}"),
-        Patch::Insert { block, .. } => format!("+{}", block.key()),
-        Patch::Move { key, .. } => format!(">{key}"),
-        Patch::Replace { block } => format!("={}", block.key()),
-        Patch::Attributes { block } => format!("@{}", block.key()),
-    };
-    diff(&outline, new).iter().map(key).collect()
 }
 
 #[test]
@@ -192,7 +178,7 @@ fn an_agent_that_wants_a_login_offers_its_ways() {
 fn an_answer_says_who_gave_it_and_when() {
     for (by, at, words) in [
         (json!("owner"), json!(1_767_607_872_000_i64), "You chose <q>Yes</q>, <time"),
-        (json!("configuration"), json!(0), "Pleat allowed it by pleat.toml: <q>Yes</q>, <time"),
+        (json!("configuration"), json!(0), "Pleat allowed it by pleat.toml with <q>Yes</q>, <time"),
         (json!("al<ice"), Value::Null, "Al&lt;ice chose <q>Yes</q></p>"),
         (Value::Null, Value::Null, "The answer was <q>Yes</q></p>"),
     ] {
@@ -243,4 +229,35 @@ fn a_hundred_prompts_have_a_block_each() {
         items.iter().map(Block::key).collect::<Vec<_>>(),
         (0..100).map(|n| format!("w:q{n}")).collect::<Vec<_>>()
     );
+}
+
+#[test]
+fn nothing_that_waits_or_that_an_agent_says_of_itself_becomes_markup() {
+    let bad = "<img src=x onerror=alert(1)></textarea><script>x</script>";
+    let prompts = json!([{"id": bad, "text": bad, "held": bad, "attachments": [
+        {"type": "resource", "uri": bad, "name": bad, "mime": bad}
+    ]}]);
+    let method = |command: Option<&str>| LoginMethod {
+        id: bad.to_owned(),
+        name: bad.to_owned(),
+        description: Some(bad.to_owned()),
+        command: command.map(str::to_owned),
+    };
+    let login = Login { said: bad.to_owned(), methods: vec![method(None), method(Some(bad))] };
+    let choices = vec![Choice { id: bad.to_owned(), name: bad.to_owned(), description: None }];
+    let modes = Some(Selection { current: bad.to_owned(), choices });
+    let offers = SessionOffers { modes, ..SessionOffers::default() };
+    for agent in [
+        AgentState::Starting { since: 0, says: Some(bad.to_owned()) },
+        AgentState::Failed { reason: format!("{bad}: it wrote last:\n{bad}") },
+        AgentState::NeedsLogin(login),
+    ] {
+        let live = LiveState { agent, offers: offers.clone(), ..LiveState::default() };
+        let html = page_live(&waiting(&prompts), &live).html();
+        // A field and its end, and no more of either.
+        assert_eq!(html.matches("</textarea>").count(), 2, "{html}");
+        for markup in ["<img", "<script"] {
+            assert!(!html.contains(markup), "{markup}: {html}");
+        }
+    }
 }

@@ -1,6 +1,5 @@
 use super::block::{Block, Content};
-use super::diff::{Patch, diff};
-use super::samples::{everything, find, over, page, page_at, session};
+use super::samples::{document, everything, find, over, page, page_at, page_live, patched, session};
 use pleat_transcript::document::Window;
 use pleat_transcript::ids::MessageId;
 use serde_json::{Value, json};
@@ -18,18 +17,6 @@ fn keys(block: &Block, out: &mut Vec<String>) {
             keys(child, out);
         }
     }
-}
-
-fn patched_keys(old: &Block, new: &Block) -> Vec<String> {
-    let outline = old.outline();
-    let key = |patch: &Patch<'_>| match patch {
-        Patch::Remove { key } => format!("-{key}"),
-        Patch::Insert { block, .. } => format!("+{}", block.key()),
-        Patch::Move { key, .. } => format!(">{key}"),
-        Patch::Replace { block } => format!("={}", block.key()),
-        Patch::Attributes { block } => format!("@{}", block.key()),
-    };
-    diff(&outline, new).iter().map(key).collect()
 }
 
 #[test]
@@ -98,8 +85,8 @@ fn a_streaming_reply_changes_only_its_last_block() {
         ))
     };
     let steps = [reply("One.\n\nTw"), reply("One.\n\nTwo."), reply("One.\n\nTwo.\n\nThree")];
-    assert_eq!(patched_keys(&steps[0], &steps[1]), ["=m:m2/0/1"]);
-    assert_eq!(patched_keys(&steps[1], &steps[2]), ["+m:m2/0/2"]);
+    assert_eq!(patched(&steps[0], &steps[1]), ["=m:m2/0/1"]);
+    assert_eq!(patched(&steps[1], &steps[2]), ["+m:m2/0/2"]);
 }
 
 #[test]
@@ -120,7 +107,7 @@ fn a_growing_group_keeps_its_details_and_its_calls() {
         group(&[("c1", "completed"), ("c2", "completed")], false),
     ];
     for (old, new) in [(0, 1), (1, 2)] {
-        for change in patched_keys(&steps[old], &steps[new]) {
+        for change in patched(&steps[old], &steps[new]) {
             let key = change.trim_start_matches(['-', '+', '>', '=', '@']);
             let is_details = find(&steps[new], key).is_some_and(|block| block.tag() == "details");
             assert!(!is_details || change.starts_with('@'), "{change}");
@@ -252,11 +239,28 @@ fn a_plan_is_drawn_with_what_it_says_behind_the_window() {
 /// Writes pages that can be looked at: `target/gallery/*.html`.
 #[test]
 fn gallery() {
+    use pleat_host::{AgentState, LiveState};
     let gallery = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/gallery");
     std::fs::create_dir_all(&gallery).unwrap();
+    let waiting = document(&json!({
+        "session": {"id": "s1", "title": "Mend it", "waiting": [
+            {"id": "q1", "text": "Run the tests"},
+            {"id": "q2", "text": "Commit", "held": "The turn before it failed."}
+        ]},
+        "messages": []
+    }));
     let opened = page(&everything()).html().replace("<details ", "<details open ");
-    let pages =
-        [("live", page(&everything()).html()), ("open", opened), ("over", page(&over()).html()), ("front", front())];
+    let starting = AgentState::Starting { since: 1_767_607_872_000, says: Some("npm: fetching 3 packages".into()) };
+    let failed = AgentState::Failed { reason: "Claude Code ended. It wrote last:\nno key".into() };
+    let agent = |agent| LiveState { agent, ..LiveState::default() };
+    let pages = [
+        ("starting", page_live(&waiting, &agent(starting)).html()),
+        ("failed", page_live(&waiting, &agent(failed)).html()),
+        ("live", page(&everything()).html()),
+        ("open", opened),
+        ("over", page(&over()).html()),
+        ("front", front()),
+    ];
     for (name, html) in pages {
         let style = include_str!("../../assets/pleat.css");
         let html = format!(

@@ -89,10 +89,10 @@ impl Stage {
                 signals.changed().await.expect("the host lives");
             }
         };
-        match tokio::time::timeout(PATIENCE, look).await {
-            Ok(html) => html,
-            Err(_) => panic!("it never came to that: {}", self.page(page).await),
-        }
+        let Ok(html) = tokio::time::timeout(PATIENCE, look).await else {
+            panic!("it never came to that: {}", self.page(page).await)
+        };
+        html
     }
 
     /// What is wrong with a script is nothing that an agent did.
