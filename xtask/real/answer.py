@@ -7,7 +7,10 @@ A question comes as a line of JSON ({"asks": {"options": [...]}}); the number of
 `allow_once`, `reject_once`) is typed, or of one that begins alike. The lines are kept in OUTPUT, what the terminal showed
 is printed. Exits as the command did.
 """
-import json, os, pty, sys, threading
+import json, os, pty, sys, threading, time
+
+# A person reads first: what is typed before a question stands there is no answer to it.
+READING_S = 1
 
 
 def number(options, kind):
@@ -33,6 +36,7 @@ def main():
             asks = json.loads(line).get("asks") or {}
             answer = number(asks.get("options") or [], kind)
             if answer:
+                time.sleep(READING_S)
                 os.write(terminal, f"{answer}\n".encode())
     status = os.waitpid(pid, 0)[1]
     shown.join(1)

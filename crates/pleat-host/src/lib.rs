@@ -28,11 +28,12 @@ pub use agents::{Agent, AgentListing, AgentName, AgentRegistry, AllowRule, Avail
 pub use error::HostError;
 pub use hub::SessionSignal;
 pub use new_prompt::NewPrompt;
+pub use permission_rules::{BY_PERSON, BY_RULE};
 pub use pleat_acp::client::ClientLimits;
 pub use pleat_acp::connection::messages::ListedSession;
 pub use pleat_acp::offers::{AgentCommand, Choice, ConfigOption, ConfigValue, Selection, SessionOffers};
 pub use pleat_acp::wire_log::{WireLogSettings, files as wire_log_files};
-pub use session_state::{Activity, AgentState, LiveState};
+pub use session_state::{Activity, AgentState, LiveState, StoredActivity};
 pub use settings::HostSettings;
 
 use agent_process::{Order, Surroundings};
@@ -183,7 +184,12 @@ impl Host {
         let (reply, listed) = oneshot::channel();
         process.order(Order::List { root: root.map(Path::to_owned), reply });
         let gone = |_| HostError::AgentRefused(format!("{} has ended", agent.title));
-        listed.await.map_err(gone)?.map_err(|said| HostError::AgentRefused(format!("{}: {said}", agent.title)))
+        let listed = listed.await.map_err(gone);
+        let (done, ended) = oneshot::channel();
+        process.order(Order::End { done });
+        // An error: it had ended already.
+        let _ = ended.await;
+        listed?.map_err(|said| HostError::AgentRefused(format!("{}: {said}", agent.title)))
     }
 
     /// Takes a prompt: returns when it is stored. It is sent when its turn comes; the same key again is the same prompt.

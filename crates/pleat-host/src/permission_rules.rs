@@ -7,8 +7,11 @@ use pleat_transcript::call::{Call, ToolKind};
 use serde_json::Value;
 use std::path::Path;
 
-/// Who has answered, as the call records it.
-pub(crate) const BY_RULE: &str = "configuration";
+/// Who has answered a permission request, as the call records it: a person.
+pub const BY_PERSON: &str = "owner";
+
+/// Who has answered a permission request, as the call records it: Pleat, because the configuration says so.
+pub const BY_RULE: &str = "configuration";
 
 /// The option that allows a call once, where a rule allows its kind and it stays inside.
 pub(crate) fn allowed_option(call: &Call, rules: &[AllowRule], root: &Path, workspace: &Workspace) -> Option<String> {

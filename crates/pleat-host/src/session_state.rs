@@ -58,23 +58,47 @@ pub enum Activity {
     Failed,
 }
 
+/// What is stored of a session that says what it is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StoredActivity {
+    /// A turn runs.
+    pub runs: bool,
+    /// A permission request is open.
+    pub asks: bool,
+    /// A prompt waits.
+    pub waits: bool,
+    /// How the newest turn ended.
+    pub last_turn: Option<TurnState>,
+}
+
+impl StoredActivity {
+    /// Of a session that was read; whether it asks is told by the caller.
+    pub fn of(session: &Session, asks: bool) -> Self {
+        Self {
+            runs: session.live_turn.is_some(),
+            asks,
+            waits: !session.waiting.is_empty(),
+            last_turn: session.turns.last().map(|turn| turn.state),
+        }
+    }
+}
+
 impl Activity {
-    /// What a session is at. `asks`: a permission request is open.
-    pub fn of(session: &Session, asks: bool, live: &LiveState) -> Self {
-        if session.live_turn.is_some() {
-            return match (live.stopping_since, asks) {
+    /// What a session is at.
+    pub fn of(stored: StoredActivity, live: &LiveState) -> Self {
+        if stored.runs {
+            return match (live.stopping_since, stored.asks) {
                 (Some(_), _) => Self::Stopping,
                 (None, true) => Self::NeedsYou,
                 (None, false) => Self::Running,
             };
         }
-        let waits = !session.waiting.is_empty();
         match &live.agent {
             AgentState::NeedsLogin(_) => Self::NeedsYou,
             AgentState::Starting { .. } => Self::Starting,
             AgentState::Failed { .. } => Self::Failed,
-            AgentState::NotStarted | AgentState::Ready if waits => Self::Queued,
-            AgentState::NotStarted | AgentState::Ready => match session.turns.last().map(|turn| turn.state) {
+            AgentState::NotStarted | AgentState::Ready if stored.waits => Self::Queued,
+            AgentState::NotStarted | AgentState::Ready => match stored.last_turn {
                 Some(TurnState::Failed) => Self::Failed,
                 Some(
                     TurnState::Queued

@@ -82,7 +82,7 @@ pub(crate) struct RunArguments {
     /// A further directory that the agent may work in; may be given several times.
     #[arg(long, value_name = "DIR")]
     pub(crate) add_dir: Vec<PathBuf>,
-    /// Allow calls of this kind by itself, once each and never outside of these directories; may be given several times.
+    /// Allow calls of this kind without asking, once each and never outside of the directories; may be given several times.
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = kinds())]
     pub(crate) allow: Vec<ToolKind>,
     /// Print JSON, one object a line: the session, each row when it is settled, and the turn.

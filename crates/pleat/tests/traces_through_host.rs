@@ -136,7 +136,7 @@ impl Conversation {
             call.agent_id.as_ref().is_some_and(|id| id.0 == agent_id)
                 && call.permission.as_ref().and_then(|asked| asked.state) == Some(PermissionState::Open)
         };
-        let document = self.soon(|document| calls(document).iter().any(|call| is_asked(call))).await;
+        let document = self.soon(|document| calls(document).iter().any(is_asked)).await;
         let call = calls(&document).into_iter().find(is_asked).expect("it was there");
         let request = call.permission.as_ref().and_then(|asked| asked.request.clone()).expect("an id");
         self.host.answer(&self.session, &request, option).await.expect("the answer is taken");
@@ -147,10 +147,10 @@ impl Conversation {
     }
 
     async fn soon(&self, wanted: impl Fn(&Document) -> bool) -> Document {
-        match tokio::time::timeout(PATIENCE, self.until(wanted)).await {
-            Ok(document) => document,
-            Err(_) => panic!("{}: it never came to that: {:#?}", self.name, digest(&self.document().await)),
-        }
+        let Ok(document) = tokio::time::timeout(PATIENCE, self.until(wanted)).await else {
+            panic!("{}: it never came to that: {:#?}", self.name, digest(&self.document().await))
+        };
+        document
     }
 
     async fn until(&self, wanted: impl Fn(&Document) -> bool) -> Document {

@@ -2,7 +2,8 @@
 //!
 //! It needs npm, Python 3.9 or newer and Linux. Node and the agent are installed into `target/real/agents` where they are
 //! missing, in the versions that the recorded traces are of; `PLEAT_REAL_AGENTS` names another folder that has them, and
-//! `PLEAT_BINARY` another program than the release. What was run is left in `target/real/runs/AGENT`: what was printed, and a data folder for `pleat trace`.
+//! `PLEAT_BINARY` another program than the release. A run leaves in `target/real/runs/AGENT` what was printed, and a data
+//! folder for `pleat trace`.
 
 mod agent;
 mod install;

@@ -125,7 +125,9 @@ mod tests {
 
     #[tokio::test]
     async fn of_a_group_without_its_leader_only_orphans_of_a_pleat_are_ended() {
-        for (started_by, is_ended) in [(Some(DEAD_PLEAT), true), (None, false), (started_by_us().map(|by| by.1).as_deref(), false)] {
+        for (started_by, is_ended) in
+            [(Some(DEAD_PLEAT), true), (None, false), (started_by_us().map(|by| by.1).as_deref(), false)]
+        {
             let mut leader = leader_with_a_child(started_by);
             let group = leader.id();
             until_members(group, 2).await;

@@ -89,6 +89,10 @@ pub(crate) enum Order {
         session: SessionId,
         done: oneshot::Sender<()>,
     },
+    /// Ends a process on which no session runs. `done` is told when it has.
+    End {
+        done: oneshot::Sender<()>,
+    },
     /// Asks which sessions the agent knows.
     List {
         root: Option<PathBuf>,

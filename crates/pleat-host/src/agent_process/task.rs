@@ -184,7 +184,7 @@ impl Task {
     fn refuse(&mut self, order: Order) {
         match order {
             Order::Open(tenant) => drop(tenant.news.send(News::Taken)),
-            Order::Leave { done, .. } => self.leaving.push(done),
+            Order::Leave { done, .. } | Order::End { done } => self.leaving.push(done),
             Order::LogIn { .. }
             | Order::Prompt { .. }
             | Order::Cancel { .. }
@@ -231,6 +231,10 @@ impl Task {
             }
             Order::Set { session, setting } => self.set(session, setting),
             Order::Leave { session, done } => self.leave(&session, done).await,
+            Order::End { done } => {
+                self.leaving.push(done);
+                self.stage = Stage::Over;
+            }
             Order::List { root, reply } => self.list(root, reply),
         }
     }

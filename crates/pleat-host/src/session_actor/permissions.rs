@@ -4,16 +4,13 @@ use super::SessionActor;
 use super::agent::Link;
 use crate::agent_process::Order;
 use crate::error::HostError;
-use crate::permission_rules::{BY_RULE, allowed_option};
+use crate::permission_rules::{BY_PERSON, BY_RULE, allowed_option};
 use pleat_acp::client::Workspace;
 use pleat_acp::connection::RequestId;
 use pleat_store::Durability;
 use pleat_transcript::call::PermissionState;
 use pleat_transcript::event::{Event, PermissionOutcome, RequestKey};
 use pleat_transcript::ids::PermissionId;
-
-/// Who answers as a person, until there are several.
-const BY_PERSON: &str = "owner";
 
 impl SessionActor {
     pub(super) fn asked(&mut self, events: Vec<Event>, request: &RequestKey, id: RequestId) {

@@ -1,7 +1,7 @@
 //! Cases of docs/cases.md against child processes with real pipes, those that no other file of these tests has.
 
 use crate::stage::{PATIENCE, Stage, call_states, calls, notice_codes, open_requests, prompts, said, turns};
-use pleat_host::{Activity, HostError};
+use pleat_host::{Activity, HostError, StoredActivity};
 use pleat_transcript::call::{CallState, PermissionState};
 use pleat_transcript::document::Window;
 use pleat_transcript::message::Body;
@@ -329,7 +329,8 @@ listen
         loop {
             let (live, _) = stage.host.live(&stage.session);
             let document = stage.document().await;
-            let activity = Activity::of(&document.session, !open_requests(&document).is_empty(), &live);
+            let activity =
+                Activity::of(StoredActivity::of(&document.session, !open_requests(&document).is_empty()), &live);
             if seen.last() != Some(&activity) {
                 seen.push(activity);
                 match activity {

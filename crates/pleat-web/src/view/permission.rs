@@ -13,6 +13,7 @@ use super::transcript::Transcript;
 use super::words::{is_asking, time};
 use crate::links;
 use maud::{Markup, html};
+use pleat_host::{BY_PERSON, BY_RULE};
 use pleat_transcript::call::{Call, CallState, Permission, PermissionState};
 use pleat_transcript::fold::label::label;
 use pleat_transcript::ids::PermissionId;
@@ -117,17 +118,13 @@ pub(crate) fn answer_words<'c>(calls: impl Iterator<Item = &'c Call>, request: &
     Some(format!("{who} “{what}”"))
 }
 
-/// As the host records it: a person, and the configuration (`allow` in pleat.toml).
-const PERSON: &str = "owner";
-const CONFIGURATION: &str = "configuration";
-
 /// Who has decided, and the option that was chosen in the agent's words.
 fn decision(permission: &Permission) -> Option<(String, &str)> {
     let chosen = permission.chosen.as_deref()?;
     let option = permission.options.iter().filter_map(PermissionChoice::of).find(|option| option.id == chosen);
     let who = match permission.by.as_deref() {
-        Some(PERSON) => "you chose".to_owned(),
-        Some(CONFIGURATION) => "Pleat allowed it by pleat.toml with".to_owned(),
+        Some(BY_PERSON) => "you chose".to_owned(),
+        Some(BY_RULE) => "Pleat allowed it by pleat.toml with".to_owned(),
         Some(other) => format!("{other} chose"),
         None => "the answer was".to_owned(),
     };

@@ -1,40 +1,19 @@
 //! What a session is at, in a word and a mark.
 
 use super::words::StateWord;
-use pleat_host::{Activity, LiveState};
+use pleat_host::{Activity, LiveState, StoredActivity};
 use pleat_store::SessionListing;
-use pleat_transcript::ids::{CountedIds, PromptId, TurnId};
-use pleat_transcript::message::JsonObject;
-use pleat_transcript::session::{Session, Turn, TurnState, WaitingPrompt};
+use pleat_transcript::session::TurnState;
 
 /// What a session of the list is at.
 pub(crate) fn activity_of(listing: &SessionListing, live: &LiveState) -> Activity {
-    Activity::of(&told_of(listing), listing.needs_person, live)
-}
-
-/// As much of a session as its listing tells.
-fn told_of(listing: &SessionListing) -> Session {
-    let mut ids = CountedIds::default();
-    let mut session = Session::new(listing.id.clone());
-    session.live_turn = listing.live.then(|| TurnId::from_source(&mut ids));
-    session.turns.extend(listing.last_turn.map(|state| Turn {
-        id: TurnId::from_source(&mut ids),
-        state,
-        stop_reason: None,
-        started_at: None,
-        ended_at: None,
-        usage: None,
-        extra: JsonObject::new(),
-    }));
-    session.waiting.extend((0..listing.waiting.min(1)).map(|_| WaitingPrompt {
-        id: PromptId::from_source(&mut ids),
-        key: None,
-        text: String::new(),
-        attachments: Vec::new(),
-        created_at: None,
-        held: None,
-    }));
-    session
+    let stored = StoredActivity {
+        runs: listing.live,
+        asks: listing.needs_person,
+        waits: listing.waiting > 0,
+        last_turn: listing.last_turn,
+    };
+    Activity::of(stored, live)
 }
 
 /// In a word: where nothing goes on, that is how the newest turn ended, unless it ended well.

@@ -15,7 +15,7 @@ use super::words::{elapsed_since, is_asking};
 use crate::links;
 use crate::text::preview::one_line;
 use maud::html;
-use pleat_host::{Activity, LiveState};
+use pleat_host::{Activity, LiveState, StoredActivity};
 use pleat_transcript::call::Call;
 use pleat_transcript::document::Window;
 use pleat_transcript::fold::Excerpt;
@@ -79,7 +79,7 @@ impl<'a> Transcript<'a> {
     }
 
     fn activity(&self) -> Activity {
-        Activity::of(self.session, self.is_asking(), self.live)
+        Activity::of(StoredActivity::of(self.session, self.is_asking()), self.live)
     }
 
     /// The agent's name, to begin a sentence with.

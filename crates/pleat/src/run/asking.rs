@@ -12,8 +12,7 @@ use pleat_transcript::call::{Call, ToolKind};
 use pleat_transcript::ids::SessionId;
 use std::io::IsTerminal;
 
-/// Behind what stands before the cursor.
-const NOT_OPEN: &str = "\nThis is not asked any more.";
+const NOT_OPEN: &str = "This is not asked any more.";
 
 /// What is asked of a person, and who answers.
 pub(super) struct Asking {
@@ -166,11 +165,9 @@ impl Asking {
         let Some(question) = self.open.take() else { return };
         let text = match line {
             TypedLine::Text(text) => text,
-            TypedLine::End => {
-                face.screen.say("");
-                return party.stopper.stop().await;
-            }
+            TypedLine::End => return party.stopper.stop().await,
         };
+        face.screen.was_answered();
         match question.read(&text) {
             Typed::Choice(choice) => {
                 if let Err(error) = carry_out(party, &question.about, choice).await {

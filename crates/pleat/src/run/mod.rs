@@ -85,7 +85,9 @@ async fn run_turn(host: &Host, job: Job) -> Result<(), Failure> {
     host.prompt(&session, NewPrompt::text(job.prompt)).await.map_err(Failure::user)?;
     stopper.catch_up().await;
     let party = Party { host, session, title: job.agent.title, allowed: job.allowed, stopper };
-    let outcome = turn::follow(&party, &mut following, &mut face).await?;
+    let outcome = turn::follow(&party, &mut following, &mut face).await;
+    face.screen.finish();
+    let outcome = outcome?;
     let result = outcome.result(&party.title, party.session.as_str());
     let code = result.as_ref().map_or_else(Failure::code, |()| 0);
     face.print_json(&turn::turn_json(outcome.turn.as_ref(), code));

@@ -85,6 +85,7 @@ impl Printer {
     /// What is to be printed now that the session is as this page shows it.
     pub(super) fn print(&mut self, page: &Page) -> String {
         let pieces = pieces(page);
+        self.end_what_moved(&pieces);
         for owner in page.top_level() {
             self.unfinished.remove(owner);
         }
@@ -95,6 +96,15 @@ impl Printer {
             }
         }
         std::mem::take(&mut self.text)
+    }
+
+    /// A text that grew on the screen does not go on there once it turns out to be a sub-agent's.
+    fn end_what_moved(&mut self, pieces: &[Piece<'_>]) {
+        let Some((key, _)) = &self.growing else { return };
+        if pieces.iter().any(|piece| piece.key == *key && !piece.inside.is_empty()) {
+            self.text.push('\n');
+            self.growing = None;
+        }
     }
 
     /// Prints what is new of a piece; tells whether that is all there will be.
@@ -148,7 +158,13 @@ impl Printer {
 
     /// A block that does not change.
     fn once(&mut self, piece: &Piece<'_>, mark: &str, text: &str, tone: Tone) -> bool {
-        if is_blank(text) || self.printed.insert(piece.key.clone(), Printed::Whole).is_some() {
+        let text = match self.printed.get(&piece.key) {
+            Some(Printed::Text { bytes, .. }) => text.get(*bytes..).unwrap_or_default(),
+            Some(Printed::Call(_) | Printed::Plan(_) | Printed::Whole) => return true,
+            None => text,
+        };
+        self.printed.insert(piece.key.clone(), Printed::Whole);
+        if is_blank(text) {
             return true;
         }
         let spacing = if piece.inside.is_empty() { Spacing::Block } else { Spacing::Line };

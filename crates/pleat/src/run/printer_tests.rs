@@ -15,26 +15,21 @@ use std::path::{Path, PathBuf};
 
 const PLAIN: Look = Look { style: Style::Plain, shows_thinking: true };
 
-/// The document in pages, as it is read where all of it is new.
-fn pages(document: &Document, is_over: bool) -> Vec<Page> {
-    let messages = top_level_messages(document);
-    let ranges = messages.chunks(30).filter_map(|page| Some((page.first()?, page.last()?)));
-    let windows = ranges.map(|(from, to)| Window::Range { from: (*from).clone(), to: (*to).clone() });
-    let excerpts = windows.map(|window| excerpt(document, &window).unwrap());
-    let stored = excerpts.map(|excerpt| StoredExcerpt { excerpt, questions: Vec::new(), revision: Revision(0) });
-    stored.map(|stored| Page::new(stored, is_over)).collect()
+fn page(document: &Document, window: &Window, is_over: bool) -> Page {
+    let excerpt = excerpt(document, window).unwrap();
+    Page::new(StoredExcerpt { excerpt, questions: Vec::new(), revision: Revision(0) }, is_over)
 }
 
-/// What one look at the session prints, as `Following` looks at it.
+/// What one look at the session prints, as `Following` looks at it where all of it is new.
 fn look(printer: &mut Printer, document: &Document, is_over: bool) -> String {
     let mut text = String::new();
-    let pages = pages(document, is_over);
     if let Some(message) = printer.growing().cloned() {
-        let page = pages.iter().find(|page| page.top_level().contains(&&message)).expect("it is still there");
-        text.push_str(&printer.print(page));
+        let only = Window::Range { from: message.clone(), to: message };
+        text.push_str(&printer.print(&page(document, &only, is_over)));
     }
-    for page in &pages {
-        text.push_str(&printer.print(page));
+    for messages in top_level_messages(document).chunks(30) {
+        let (from, to) = (messages[0].clone(), messages[messages.len() - 1].clone());
+        text.push_str(&printer.print(&page(document, &Window::Range { from, to }, is_over)));
     }
     text
 }
@@ -225,6 +220,23 @@ fn what_sub_agents_do_stands_under_their_names() {
         ],
     );
     insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn a_text_that_turns_out_to_be_a_sub_agent_s_goes_on_under_its_name() {
+    let agent = call("a", "running", &json!({"name": "Task", "input": {"description": "Look"}}));
+    let first = || said("m1", "complete", &json!([agent]));
+    let moved = json!([text("I look around."), call("b", "completed", &json!({"parent": "a"}))]);
+    let shown = printed(
+        PLAIN,
+        &[
+            json!([prompt(), first(), said("m2", "streaming", &json!([text("I look")]))]),
+            json!([prompt(), first(), said("m2", "complete", &moved)]),
+            json!([prompt(), first(), said("m2", "complete", &moved)]),
+        ],
+    );
+    let inside = "▸ Run sub-agent · Look\n  “  around.\n  ✓ Run command · run b\n";
+    assert_eq!(shown, format!("┆I look┆\n\n{inside}┆… without a result: Run sub-agent · Look\n"));
 }
 
 #[test]

@@ -19,8 +19,16 @@ pub(super) struct Screen {
     pub(super) style: Style,
     /// Output ends in the middle of a line.
     is_in_line: bool,
-    /// The line on stderr that is taken away before anything else is printed.
-    status: String,
+    message_line: MessageLine,
+}
+
+/// What stands on the line of stderr that the cursor is in.
+enum MessageLine {
+    Empty,
+    /// What happens now: it is taken away before anything else is printed.
+    Status(String),
+    /// A question that nobody has answered.
+    Question,
 }
 
 impl Screen {
@@ -34,7 +42,7 @@ impl Screen {
             output: Box::new(output),
             messages: Box::new(messages),
             is_in_line: false,
-            status: String::new(),
+            message_line: MessageLine::Empty,
         }
     }
 
@@ -43,37 +51,62 @@ impl Screen {
         if text.is_empty() {
             return;
         }
-        self.show_status("");
+        self.clear();
         let _ = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
         self.is_in_line = !text.ends_with('\n');
     }
 
     /// Says something on stderr, on lines of its own.
     pub(super) fn say(&mut self, text: &str) {
-        self.show_status("");
+        self.clear();
         self.end_line();
         self.write_message(&format!("{}\n", text.trim_end_matches('\n')));
     }
 
     /// Asks something on stderr: the cursor stays behind it.
     pub(super) fn ask(&mut self, text: &str) {
-        self.show_status("");
+        self.clear();
         self.end_line();
         self.write_message(text);
+        self.message_line = if text.ends_with('\n') { MessageLine::Empty } else { MessageLine::Question };
+    }
+
+    /// Whoever answers has ended the line of the question.
+    pub(super) fn was_answered(&mut self) {
+        self.message_line = MessageLine::Empty;
     }
 
     /// Shows what happens now, as long as nothing else is printed; an empty text takes it away.
     pub(super) fn show_status(&mut self, text: &str) {
         // The rest of a line of output would be taken away with it.
         let has_room = self.shows_messages && !(self.shows_output && self.is_in_line);
-        let text = if has_room { visible(text).chars().take(MOST_OF_STATUS).collect() } else { String::new() };
-        if text == self.status {
-            return;
+        let text: String = visible(text).chars().take(MOST_OF_STATUS).collect();
+        match &self.message_line {
+            MessageLine::Question => return,
+            MessageLine::Status(shown) if *shown == text => return,
+            MessageLine::Empty | MessageLine::Status(_) => {}
         }
-        // The terminal cuts the line at its end instead of breaking it, so that taking it away takes all of it.
-        let shown = if text.is_empty() { String::new() } else { format!("\x1b[?7l{text}\x1b[?7h") };
-        self.write_message(&format!("\r\x1b[K{shown}"));
-        self.status = text;
+        self.clear();
+        if has_room && !text.is_empty() {
+            // The terminal cuts the line at its end instead of breaking it, so that taking it away takes all of it.
+            self.write_message(&format!("\x1b[?7l{text}\x1b[?7h"));
+            self.message_line = MessageLine::Status(text);
+        }
+    }
+
+    /// Takes the status away, or goes on below a question.
+    fn clear(&mut self) {
+        match std::mem::replace(&mut self.message_line, MessageLine::Empty) {
+            MessageLine::Empty => {}
+            MessageLine::Status(_) => self.write_message("\r\x1b[K"),
+            MessageLine::Question => self.write_message("\n"),
+        }
+    }
+
+    /// Leaves the cursor at the beginning of an empty line, for whoever writes next.
+    pub(super) fn finish(&mut self) {
+        self.clear();
+        self.end_line();
     }
 
     fn end_line(&mut self) {
@@ -116,7 +149,7 @@ mod tests {
                 shows_messages,
                 style: Style::Plain,
                 is_in_line: false,
-                status: String::new(),
+                message_line: MessageLine::Empty,
             }
         }
 
@@ -132,10 +165,10 @@ mod tests {
         screen.show_status("Reading\x1b[2J");
         screen.show_status("Reading\x1b[2J");
         screen.print("text\n");
-        assert_eq!(terminal.taken(), "\r\x1b[K\x1b[?7lReading␛[2J\x1b[?7h\r\x1b[Ktext\n");
+        assert_eq!(terminal.taken(), "\x1b[?7lReading␛[2J\x1b[?7h\r\x1b[Ktext\n");
         screen.show_status("Working");
         screen.say("a sentence");
-        assert_eq!(terminal.taken(), "\r\x1b[K\x1b[?7lWorking\x1b[?7h\r\x1b[Ka sentence\n");
+        assert_eq!(terminal.taken(), "\x1b[?7lWorking\x1b[?7h\r\x1b[Ka sentence\n");
     }
 
     #[test]
@@ -147,11 +180,17 @@ mod tests {
         assert_eq!(terminal.taken(), "I am ");
         screen.ask("Your answer: ");
         assert_eq!(terminal.taken(), "\nYour answer: ");
+        screen.show_status("Working");
+        screen.say("It is not asked.");
+        screen.ask("Your answer: ");
+        screen.was_answered();
+        screen.print("text\n");
+        assert_eq!(terminal.taken(), "\nIt is not asked.\nYour answer: text\n");
         let mut apart = terminal.screen(false, true);
         apart.print("I am ");
         apart.show_status("Working");
         apart.say("a sentence");
-        assert_eq!(terminal.taken(), "I am \r\x1b[K\x1b[?7lWorking\x1b[?7h\r\x1b[Ka sentence\n");
+        assert_eq!(terminal.taken(), "I am \x1b[?7lWorking\x1b[?7h\r\x1b[Ka sentence\n");
     }
 
     #[test]

@@ -50,7 +50,6 @@ pub(super) async fn follow(party: &Party<'_>, following: &mut Following, face: &
         }
     }
     let seen = following.look_at_all(face).await?;
-    face.screen.show_status("");
     Ok(Outcome { turn: seen.session.turns.last().cloned(), needed: asking.needed })
 }
 

@@ -1,9 +1,10 @@
 //! `pleat run` beside a Pleat that serves the same store.
 
-use crate::house::House;
+use crate::house::{House, PATIENCE};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 /// A server, ended when it is dropped.
 struct Server {
@@ -32,8 +33,9 @@ impl Server {
 
     /// Waits until a page holds these words.
     fn until_shown(&self, path: &str, words: &str) {
+        let start = Instant::now();
         while !self.get(path).contains(words) {
-            std::thread::yield_now();
+            assert!(start.elapsed() < PATIENCE, "`{words}` is not shown: {}", self.get(path));
         }
     }
 }
@@ -64,18 +66,10 @@ finish prompt
 listen
 "#;
 
-fn make_gate(house: &House) {
-    assert!(Command::new("mkfifo").arg(house.work().join("gate")).status().unwrap().success());
-}
-
-fn open_gate(house: &House) {
-    std::fs::OpenOptions::new().write(true).open(house.work().join("gate")).unwrap();
-}
-
 #[test]
 fn the_page_shows_what_runs_and_leaves_it_alone() {
     let house = House::with(WAITS);
-    make_gate(&house);
+    house.make_pipe("gate");
     let server = Server::start(&house);
     let mut running = house.start(&["x"]);
     running.until_printed("I wait here.");
@@ -86,7 +80,7 @@ fn the_page_shows_what_runs_and_leaves_it_alone() {
     drop(server);
     let server = Server::start(&house);
     server.until_shown(&page, "I wait here.");
-    open_gate(&house);
+    house.open_gate("gate");
     running.end().expect(0, "I wait here. I went on.\n");
     server.until_shown(&page, "I went on.");
     assert_eq!(house.session()["session"]["turns"][0]["state"], "completed");
@@ -97,12 +91,12 @@ fn several_run_at_once() {
     let script =
         "open_session\nhear session/prompt as prompt\ntext \"I am here.\"\nwait_at gate\nfinish prompt\nlisten";
     let house = House::with(script);
-    make_gate(&house);
+    house.make_pipe("gate");
     let mut running: Vec<_> = (0..3).map(|_| house.start(&["x"])).collect();
     for each in &mut running {
         each.until_printed("I am here.");
     }
-    open_gate(&house);
+    house.open_gate("gate");
     // All that wait go on once it is open.
     for each in running {
         each.end_beside_others().expect(0, "I am here.\n");

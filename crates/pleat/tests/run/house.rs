@@ -9,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Nothing here takes a fraction of it.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A home in which agents are known that play scripts or recorded conversations.
 pub(crate) struct House {
@@ -127,6 +127,21 @@ impl House {
         }
         let error = std::fs::read_to_string(self.work().join("script_error")).unwrap_or_default();
         assert_eq!(error, "", "the script is wrong");
+    }
+
+    /// Makes a pipe in the agents' working directory.
+    pub(crate) fn make_pipe(&self, name: &str) {
+        assert!(Command::new("mkfifo").arg(self.work().join(name)).status().unwrap().success());
+    }
+
+    /// Opens a gate that an agent waits at: a pipe that it reads.
+    pub(crate) fn open_gate(&self, name: &str) {
+        std::fs::OpenOptions::new().write(true).open(self.work().join(name)).unwrap();
+    }
+
+    /// Waits until something was written into a pipe.
+    pub(crate) fn wait_at_pipe(&self, name: &str) {
+        std::fs::read(self.work().join(name)).unwrap();
     }
 
     /// The messages that the agents heard with this method.

@@ -67,12 +67,11 @@ fn an_agent_that_does_not_stop_is_ended_after_its_grace() {
 
 #[test]
 fn what_has_not_begun_is_stopped_too() {
-    let house = House::with("hear initialize\nsleep_forever");
+    let house = House::with("hear initialize\nspawn \"echo > told\"\nsleep_forever");
+    house.make_pipe("told");
     let running = house.start(&["x"]);
     // The agent runs, and opens no session.
-    while house.heard("initialize").is_empty() {
-        std::thread::yield_now();
-    }
+    house.wait_at_pipe("told");
     running.signal("INT");
     let ended = running.end();
     ended.expect(130, "");
@@ -84,17 +83,25 @@ fn what_has_not_begun_is_stopped_too() {
 #[test]
 fn a_reader_that_waits_keeps_nobody_from_stopping() {
     let house = House::with(
-        "open_session\nhear session/prompt as prompt\nfill much 300000\ntext \"$much\"\nhear session/cancel\nfinish prompt cancelled\nlisten",
+        r#"
+open_session
+hear session/prompt as prompt
+fill much 300000
+text "$much"
+spawn "echo > told"
+hear session/cancel
+spawn "echo > stopped"
+finish prompt cancelled
+listen
+"#,
     );
+    house.make_pipe("told");
+    house.make_pipe("stopped");
     let running = house.start(&["x"]);
-    // Nothing is read, so that the pipe is full, while the agent has said everything.
-    while house.heard("session/prompt").is_empty() {
-        std::thread::yield_now();
-    }
+    house.wait_at_pipe("told");
+    // Nothing was read, so that stdout is full.
     running.signal("INT");
-    while house.heard("session/cancel").is_empty() {
-        std::thread::yield_now();
-    }
+    house.wait_at_pipe("stopped");
     let ended = running.end();
     assert_eq!(ended.code, Some(130), "{}", ended.said);
     assert_eq!(ended.printed.trim_end().len(), 300_000);

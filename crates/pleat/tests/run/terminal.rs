@@ -173,11 +173,10 @@ finish prompt
 listen
 "#,
     );
-    let gate = house.work().join("gate");
-    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    house.make_pipe("gate");
     let mut terminal = Terminal::start(&house, &["x"]);
     terminal.until_shown("Type a number");
-    drop(std::fs::OpenOptions::new().write(true).open(gate).unwrap());
+    house.open_gate("gate");
     terminal.until_shown("This is not asked any more.");
     let (code, rest) = terminal.end();
     assert!(code == 0 && rest.contains("Never mind.\r\n"), "{rest:?}");
@@ -253,15 +252,13 @@ finish prompt
 listen
 "#,
     );
-    let gate = house.work().join("gate");
-    assert!(std::process::Command::new("mkfifo").arg(&gate).status().unwrap().success());
-    let open_gate = || drop(std::fs::OpenOptions::new().write(true).open(&gate).unwrap());
+    house.make_pipe("gate");
     let mut terminal = Terminal::start(&house, &["x"]);
     terminal.until_shown("The Player starts… (warming up)");
-    open_gate();
+    house.open_gate("gate");
     let before = terminal.until_shown("Running command · make…");
     assert!(before.contains("\r\u{1b}[K") && before.contains("thinking · "), "{before:?}");
-    open_gate();
+    house.open_gate("gate");
     let taken = terminal.until_shown("✓");
     assert!(taken.contains("\r\u{1b}[K"), "{taken:?}");
     assert_eq!(terminal.end().0, 0);
