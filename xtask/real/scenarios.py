@@ -14,7 +14,7 @@ SCENARIOS = {
         {"text": "`sub` looks wrong. I'll run the tests to see.", "tools": [("run", "python3 -m unittest discover -s tests 2>&1 | tail -5")]},
         {"text": "As expected, one fails. Fixing `sub`:", "tools": [("edit", ("src/calc.py", "    return a + b  # BUG: should subtract", "    return a - b"))]},
         {"text": "And a new file with the notes.", "tools": [("write", ("NOTES.md", "# Notes\n\nFixed `sub`.\n"))]},
-        {"text": "Checking again.", "tools": [("run", "python3 -m unittest discover -s tests 2>&1 | tail -3")]},
+        {"text": "Checking again.", "tools": [("runask", "python3 -m unittest discover -s tests 2>&1 | tail -3")]},
         {"text": "All tests pass now. I fixed `sub` in `src/calc.py`."}],
     "perm": [
         {"text": "I need to run a command that wants permission.", "tools": [("runask", "touch made-by-agent.txt && ls")]},

@@ -6,6 +6,7 @@
 #![allow(clippy::print_stdout, reason = "what is measured is printed")]
 
 use pleat_acp::adapter::Adapter;
+use pleat_acp::connection::messages::method;
 use pleat_acp::trace::{self, TraceItem};
 use pleat_transcript::change::Change;
 use pleat_transcript::document::Document;
@@ -62,11 +63,11 @@ fn events(adapter: &mut Adapter, what: &TraceItem) -> Vec<Event> {
             if let Some(result) = message.get("result").filter(|result| result.get("agentInfo").is_some()) {
                 adapter.initialized(result);
             }
-            let params = message.get("params").filter(|_| message["method"] == "session/update");
+            let params = message.get("params").filter(|_| message["method"] == method::SESSION_UPDATE);
             let events = params.map(|params| adapter.update(params, false)).unwrap_or_default();
             events.into_iter().map(|(_, event)| event).collect()
         }
-        TraceItem::ClientToAgent(message) if message["method"] == "session/prompt" => {
+        TraceItem::ClientToAgent(message) if message["method"] == method::SESSION_PROMPT => {
             let (text, attachments) = Adapter::prompt(&message["params"]);
             vec![Event::Prompt { prompt: PromptKey(message["id"].to_string()), text, attachments }]
         }

@@ -15,4 +15,5 @@ pub mod process;
 pub mod replay_agent;
 pub mod trace;
 pub mod trace_replay;
+mod utf8;
 pub mod wire_log;

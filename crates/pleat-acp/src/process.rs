@@ -22,6 +22,7 @@ pub use self::stderr_tail::{STDERR_TAIL_BYTES, StderrTail};
 mod group;
 mod group_leader;
 mod left;
+mod stat;
 mod stderr_tail;
 
 /// How long the rest of stderr is waited for once the group is gone; only a process that left the
@@ -37,6 +38,8 @@ pub struct AgentCommand {
     pub args: Vec<String>,
     /// Environment variables set in addition to our own.
     pub env: Vec<(String, String)>,
+    /// Names of environment variables of ours that it does not inherit, beside `PLEAT_STORE`. One that is set in `env` is set.
+    pub hidden: Vec<String>,
     /// The working directory.
     pub cwd: PathBuf,
 }
@@ -44,7 +47,7 @@ pub struct AgentCommand {
 impl AgentCommand {
     /// A command with nothing but a program and its working directory.
     pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: cwd.into() }
+        Self { program: program.into(), args: Vec::new(), env: Vec::new(), hidden: Vec::new(), cwd: cwd.into() }
     }
 }
 
@@ -148,10 +151,10 @@ pub fn spawn(command: &AgentCommand) -> Result<Spawned, SpawnError> {
 /// What the environment tells of Pleat's own store: it may hold a password, which is no agent's business.
 const OF_THE_STORE: [&str; 1] = ["PLEAT_STORE"];
 
-/// A command with our environment, but for what is our own business.
-pub(crate) fn command_without_store(program: impl AsRef<OsStr>) -> Command {
+/// A command with our environment, but for what is our own business and what is `hidden` beside it.
+pub(crate) fn command_without_store(program: impl AsRef<OsStr>, hidden: &[String]) -> Command {
     let mut command = Command::new(program);
-    for name in OF_THE_STORE {
+    for name in OF_THE_STORE.into_iter().chain(hidden.iter().map(String::as_str)) {
         command.env_remove(name);
     }
     command.envs(left::started_by_us());
@@ -159,7 +162,7 @@ pub(crate) fn command_without_store(program: impl AsRef<OsStr>) -> Command {
 }
 
 fn tokio_command(command: &AgentCommand) -> Command {
-    let mut tokio_command = command_without_store(&command.program);
+    let mut tokio_command = command_without_store(&command.program, &command.hidden);
     tokio_command
         .args(&command.args)
         .envs(command.env.iter().map(|(name, value)| (name, value)))
@@ -191,6 +194,12 @@ impl AgentProcess {
     /// The process id, which is also its group's.
     pub fn pid(&self) -> u32 {
         self.leader.pid()
+    }
+
+    /// When it started: clock ticks since the machine did (field 22 of `/proc/PID/stat`); `None` where there is no `/proc`.
+    /// It was read before anybody could have waited for the process, so it is there however soon that exited.
+    pub fn start(&self) -> Option<u64> {
+        self.leader.start()
     }
 
     /// What the agent wrote to stderr last.
@@ -244,7 +253,7 @@ mod tests {
     use super::*;
 
     fn command(program: &str, cwd: &str) -> AgentCommand {
-        AgentCommand { program: program.into(), args: Vec::new(), env: Vec::new(), cwd: cwd.into() }
+        AgentCommand::new(program, cwd)
     }
 
     fn check_refused(command: &AgentCommand, expect: &str) {
@@ -266,8 +275,10 @@ mod tests {
 
     #[test]
     fn an_agent_is_not_told_of_the_store() {
-        let command = tokio_command(&command("agent", "/"));
+        let hidden = vec!["PGPASSWORD".to_owned(), "SET".to_owned()];
+        let env = vec![("SET".to_owned(), "by the configuration".to_owned())];
+        let command = tokio_command(&AgentCommand { env, hidden, ..command("agent", "/") });
         let kept_from_it: Vec<_> = command.as_std().get_envs().filter(|(_, value)| value.is_none()).collect();
-        assert_eq!(kept_from_it, [("PLEAT_STORE".as_ref(), None)]);
+        assert_eq!(kept_from_it, [("PGPASSWORD".as_ref(), None), ("PLEAT_STORE".as_ref(), None)]);
     }
 }

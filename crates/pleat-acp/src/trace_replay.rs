@@ -5,6 +5,7 @@
 //! process replays with what is there.
 
 use crate::adapter::{Adapter, SessionEvent, session_id};
+use crate::connection::messages::method;
 use crate::trace::{TraceError, TraceItem, TraceLine};
 use pleat_transcript::document::Document;
 use pleat_transcript::event::{Event, PermissionOutcome, PromptKey, RequestKey, TerminalOutput};
@@ -176,7 +177,7 @@ impl TraceReplay {
     fn client(&mut self, message: &Value) {
         let params = message.get("params").unwrap_or(&Value::Null);
         match (message.get("method").and_then(Value::as_str), message.get("id")) {
-            (Some("session/cancel"), None) => self.happened_in(session_id(params).as_ref(), Event::CancelSent),
+            (Some(method::SESSION_CANCEL), None) => self.happened_in(session_id(params).as_ref(), Event::CancelSent),
             (Some(method), Some(id)) => self.client_asks(method, id.to_string(), params),
             (None, Some(id)) => self.client_answers(&id.to_string(), message),
             (_, None) => {}
@@ -185,28 +186,28 @@ impl TraceReplay {
 
     fn client_asks(&mut self, method: &str, id: String, params: &Value) {
         let asked = match (method, session_id(params)) {
-            ("initialize", _) => {
+            (method::INITIALIZE, _) => {
                 if !self.process.asked.is_empty() || self.process.agent.is_some() {
                     // Each process is greeted once: this is the next one.
                     self.process_gone();
                 }
                 Asked::Initialize
             }
-            ("session/new", _) => {
+            (method::SESSION_NEW, _) => {
                 Asked::NewSession { cwd: params.get("cwd").and_then(Value::as_str).map(str::to_owned) }
             }
-            ("session/load", Some(session)) => {
+            (method::SESSION_LOAD, Some(session)) => {
                 let cwd = params.get("cwd").and_then(Value::as_str).map(str::to_owned);
                 self.open(session.clone(), cwd);
                 self.happened_in(Some(&session), Event::ReplayBegins);
                 Asked::LoadSession { session }
             }
-            ("session/resume", Some(session)) => {
+            (method::SESSION_RESUME, Some(session)) => {
                 let cwd = params.get("cwd").and_then(Value::as_str).map(str::to_owned);
                 self.open(session, cwd);
                 Asked::Other
             }
-            ("session/prompt", Some(session)) => {
+            (method::SESSION_PROMPT, Some(session)) => {
                 self.finish_replay(&session);
                 let prompt = PromptKey(format!("{}:{id}", self.processes));
                 let (text, attachments) = Adapter::prompt(params);
@@ -252,7 +253,7 @@ impl TraceReplay {
     fn agent(&mut self, message: &Value) {
         let params = message.get("params").unwrap_or(&Value::Null);
         match (message.get("method").and_then(Value::as_str), message.get("id")) {
-            (Some("session/update"), None) => {
+            (Some(method::SESSION_UPDATE), None) => {
                 let replaying = session_id(params).is_some_and(|id| self.is_replaying(&id));
                 let events = self.process.adapter.update(params, replaying);
                 self.apply(events);
@@ -266,16 +267,16 @@ impl TraceReplay {
     fn agent_asks(&mut self, method: &str, id: String, params: &Value) {
         let terminal = || params.get("terminalId").and_then(Value::as_str).map(str::to_owned);
         let serves = match (method, terminal()) {
-            ("session/request_permission", _) => {
+            (method::SESSION_REQUEST_PERMISSION, _) => {
                 let request = RequestKey(format!("{}:{id}", self.processes));
                 let events = self.process.adapter.permission(request.clone(), params);
                 let session = events.last().map(|(session, _)| session.clone());
                 self.apply(events);
                 session.map(|session| Serves::Permission { session, request })
             }
-            ("terminal/create", _) => Some(Serves::Terminal(TerminalAsk::Create)),
-            ("terminal/output", Some(id)) => Some(Serves::Terminal(TerminalAsk::Output { id })),
-            ("terminal/wait_for_exit", Some(id)) => Some(Serves::Terminal(TerminalAsk::Exit { id })),
+            (method::TERMINAL_CREATE, _) => Some(Serves::Terminal(TerminalAsk::Create)),
+            (method::TERMINAL_OUTPUT, Some(id)) => Some(Serves::Terminal(TerminalAsk::Output { id })),
+            (method::TERMINAL_WAIT_FOR_EXIT, Some(id)) => Some(Serves::Terminal(TerminalAsk::Exit { id })),
             _ => None,
         };
         if let Some(serves) = serves {

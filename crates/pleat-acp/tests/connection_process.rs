@@ -235,3 +235,106 @@ async fn the_environment_and_the_directory_are_the_commands() {
     assert_eq!(noise(&mut incoming).await, cwd.display().to_string());
     closed(&mut incoming).await;
 }
+
+/// A script that asks for many files at once, and reads what it is answered when the file `go` is there.
+fn pipelining(then: &str) -> String {
+    let request = r#"{"id":&,"method":"fs\/read_text_file","params":{}}"#;
+    format!("seq {REQUESTS} | sed 's/.*/{request}/'; while [ ! -e go ]; do sleep 0.01; done; {then}")
+}
+
+const REQUESTS: usize = 300;
+const ANSWER_BYTES: usize = 1_000_000;
+const OUTGOING: usize = 4 * ANSWER_BYTES;
+
+fn agent_that_does_not_read(then: &str) -> (tempfile::TempDir, Connection, IncomingLines) {
+    let directory = tempfile::tempdir().expect("temporary directory");
+    let command =
+        AgentCommand { args: vec!["-c".into(), pipelining(then)], ..AgentCommand::new("sh", directory.path()) };
+    let options = ConnectionOptions { max_outgoing_bytes: OUTGOING, ladder: LADDER, ..ConnectionOptions::default() };
+    let (connection, incoming) = Connection::spawn_with(&command, options).expect("sh starts");
+    (directory, connection, incoming)
+}
+
+/// Answers what comes until nothing does, and tells how much that was.
+async fn answer_all(connection: &Connection, incoming: &mut IncomingLines) -> usize {
+    let mut count = 0;
+    while let Ok(Some(item)) = tokio::time::timeout(Duration::from_millis(200), incoming.recv()).await {
+        let Incoming::Request { id, .. } = item.what else { panic!("{:?} is no request", item.what) };
+        connection.respond(&id, Ok(json!({"content": "x".repeat(ANSWER_BYTES)})));
+        count += 1;
+    }
+    count
+}
+
+/// What it asks for does not grow without end, and comes when it reads.
+#[tokio::test]
+async fn an_agent_that_asks_and_does_not_read_is_heard_no_further() {
+    let (directory, connection, mut incoming) = agent_that_does_not_read("cat | wc -l; cat >/dev/null");
+    let mut answered = answer_all(&connection, &mut incoming).await;
+    assert!((4..=9).contains(&answered), "{answered}");
+    // What we say unasked waits for nothing.
+    connection.notify("session/cancel", json!({"sessionId": "s"}));
+    std::fs::write(directory.path().join("go"), "").expect("a file");
+    while answered < REQUESTS {
+        let Incoming::Request { id, .. } = next(&mut incoming).await else { panic!("a request") };
+        connection.respond(&id, Ok(json!({"content": "x".repeat(ANSWER_BYTES)})));
+        answered += 1;
+    }
+    connection.shut_down(LADDER).await;
+    assert_eq!(noise(&mut incoming).await, (REQUESTS + 1).to_string());
+    closed(&mut incoming).await;
+}
+
+/// Requests that are not answered yet count too: their answers may be large.
+#[tokio::test]
+async fn of_large_answers_a_few_are_made_at_once() {
+    let (_directory, connection, mut incoming) = agent_that_does_not_read("");
+    let mut asked = Vec::new();
+    while let Ok(item) = tokio::time::timeout(Duration::from_millis(200), incoming.recv()).await {
+        asked.push(item.expect("an item"));
+    }
+    assert_eq!(asked.len(), 4);
+    let Incoming::Request { id, .. } = &asked[0].what else { panic!("a request") };
+    connection.respond(id, Ok(Value::Null));
+    assert!(matches!(next(&mut incoming).await, Incoming::Request { .. }));
+}
+
+/// Neither the end that we want nor the one that comes is held up by it, and nothing that was said is lost.
+#[tokio::test]
+async fn an_agent_that_is_heard_no_further_ends() {
+    for is_ordered in [true, false] {
+        let (directory, connection, mut incoming) = agent_that_does_not_read("exit 5");
+        let heard = answer_all(&connection, &mut incoming).await;
+        if is_ordered {
+            connection.shut_down(HASTY).await;
+        } else {
+            std::fs::write(directory.path().join("go"), "").expect("a file");
+        }
+        for _ in heard..REQUESTS {
+            assert!(matches!(next(&mut incoming).await, Incoming::Request { .. }), "after {heard}");
+        }
+        let reason = closed(&mut incoming).await;
+        let exit = reason.exit.expect("an exit");
+        assert_eq!((exit.code(), exit.signal()), if is_ordered { (None, Some(15)) } else { (Some(5), None) });
+    }
+}
+
+#[tokio::test]
+async fn the_start_of_the_process_is_known_however_soon_it_exits() {
+    let (connection, mut incoming) = shell("exit 0");
+    closed(&mut incoming).await;
+    let pid = connection.pid().expect("a process");
+    assert!(!std::fs::exists(format!("/proc/{pid}")).expect("/proc"), "it was not reaped");
+    assert!(connection.process_start().is_some_and(|start| start > 0));
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_not_inherited() {
+    let command = AgentCommand {
+        args: vec!["-c".into(), "echo ${HOME-none}, ${PATH:+some}".into()],
+        hidden: vec!["HOME".into()],
+        ..AgentCommand::new("sh", "/")
+    };
+    let (_connection, mut incoming) = Connection::spawn(&command).expect("sh starts");
+    assert_eq!(noise(&mut incoming).await, "none, some");
+}

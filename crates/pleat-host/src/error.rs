@@ -1,9 +1,9 @@
 //! Why the host did not do what it was asked.
 
 use pleat_store::StoreError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Why the host did not do what it was asked. Nothing was stored or sent then.
+/// Why the host did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// No agent of this name is known.
@@ -12,6 +12,9 @@ pub enum HostError {
     /// The working directory is not there, or not a directory.
     #[error("`{}` is not a directory; choose one that exists", .0.display())]
     NoDirectory(PathBuf),
+    /// A path that is no text cannot be stored.
+    #[error("`{}` is not in UTF-8; give the directory another name", .0.display())]
+    NoUnicode(PathBuf),
     /// A prompt has no text.
     #[error("the prompt is empty; write something first")]
     EmptyPrompt,
@@ -45,4 +48,9 @@ pub enum HostError {
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// A path as it is stored.
+pub(crate) fn path_text(path: &Path) -> Result<String, HostError> {
+    path.to_str().map(str::to_owned).ok_or_else(|| HostError::NoUnicode(path.to_owned()))
 }

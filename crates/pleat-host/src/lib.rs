@@ -7,6 +7,7 @@
 //! Each session is a task (`session_actor`), each agent process another (`agent_process`), so that one that hangs or
 //! dies hurts no other.
 
+mod actors;
 mod agent_process;
 mod agents;
 mod clock;
@@ -26,6 +27,7 @@ mod settings;
 pub use agent_process::{Login, LoginMethod, Setting};
 pub use agents::{Agent, AgentListing, AgentName, AgentRegistry, AllowRule, Availability};
 pub use error::HostError;
+use error::path_text;
 pub use hub::SessionSignal;
 pub use new_prompt::NewPrompt;
 pub use permission_rules::{BY_PERSON, BY_RULE};
@@ -36,15 +38,16 @@ pub use pleat_acp::wire_log::{WireLogSettings, files as wire_log_files};
 pub use session_state::{Activity, AgentState, LiveState, StoredActivity};
 pub use settings::HostSettings;
 
+use actors::ActorPlace;
 use agent_process::{Order, Surroundings};
 use hub::Hub;
 use pleat_acp::wire_log::WireLogs;
-use pleat_store::{Claim, Store, StoreError};
+use pleat_store::{Store, StoreError};
 use pleat_transcript::ids::{PermissionId, PromptId, SessionId};
 use pleat_transcript::session::Session;
 use process_marks::ProcessMarks;
 use processes::Processes;
-use session_actor::{Asked, Command, SessionActor, Shared};
+use session_actor::{Asked, Command, Shared};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,7 +70,7 @@ struct House {
     hub: Hub,
     wire_logs: Option<WireLogs>,
     /// The sessions that work, or did since the start; `None` once the host is shut down.
-    actors: Mutex<Option<HashMap<SessionId, mpsc::UnboundedSender<Command>>>>,
+    actors: Mutex<Option<HashMap<SessionId, ActorPlace>>>,
     beating: JoinHandle<()>,
 }
 
@@ -103,6 +106,7 @@ impl Host {
             marks: ProcessMarks::in_store(store.clone()),
             wire_logs: wire_logs.clone(),
             limits: settings.limits.clone(),
+            hidden: settings.hidden_variables.clone(),
         };
         let sends_waiting_prompts = settings.sends_waiting_prompts;
         let shared = Shared {
@@ -143,7 +147,7 @@ impl Host {
         let root = root.canonicalize().ok().filter(|path| path.is_dir()).ok_or(HostError::NoDirectory(root))?;
         let id = SessionId::from_source(&mut clock::TimeOrderedIds);
         let mut session = Session::new(id.clone());
-        session.root = Some(root.to_string_lossy().into_owned());
+        session.root = Some(path_text(&root)?);
         session.agent = Some(agent.0.clone());
         session.created_at = Some(clock::now());
         self.store().create_session(session).await?;
@@ -255,10 +259,12 @@ impl Host {
     pub async fn shut_down(&self) {
         let actors = self.house.actors.lock().await.take().unwrap_or_default();
         let mut ends = Vec::new();
-        for actor in actors.into_values() {
+        for place in actors.into_values() {
             let (reply, end) = oneshot::channel();
-            // An actor that is gone has nothing to end.
-            if actor.send(Command { what: Asked::ShutDown, reply }).is_ok() {
+            // One that is being started ends itself, and one that is gone has nothing to end.
+            if let Some(actor) = place.get()
+                && actor.send(Command { what: Asked::ShutDown, reply }).is_ok()
+            {
                 ends.push(end);
             }
         }
@@ -288,31 +294,12 @@ impl Host {
 
     async fn command(&self, session: &SessionId, what: Asked) -> Result<(), HostError> {
         let (reply, answer) = oneshot::channel();
-        let actor = self.actor(session).await?;
-        actor.send(Command { what, reply }).map_err(|_| HostError::Stopping)?;
+        let mut command = Command { what, reply };
+        // An actor may end between being found and being told; the next one takes it.
+        while let Err(mpsc::error::SendError(refused)) = self.actor(session).await?.send(command) {
+            command = refused;
+        }
         answer.await.map_err(|_| HostError::Stopping)?
-    }
-
-    /// The actor of a session, started where none works. Its state is rebuilt from the store.
-    async fn actor(&self, session: &SessionId) -> Result<mpsc::UnboundedSender<Command>, HostError> {
-        let mut actors = self.house.actors.lock().await;
-        let actors = actors.as_mut().ok_or(HostError::Stopping)?;
-        if let Some(actor) = actors.get(session).filter(|actor| !actor.is_closed()) {
-            return Ok(actor.clone());
-        }
-        match self.store().claim(session.clone()).await? {
-            Claim::Ours => {}
-            Claim::Theirs(_) => return Err(HostError::Elsewhere),
-        }
-        recovery::close_session(&**self.store(), session).await?;
-        let stored = self.store().document(session.clone()).await?;
-        let name = stored.document.session.agent.clone().unwrap_or_default();
-        let agent = self.house.agents.get(&AgentName(name.clone())).cloned().ok_or(name);
-        let (sender, commands) = mpsc::unbounded_channel();
-        let actor = SessionActor::new(&stored.document, agent, self.house.shared.clone());
-        tokio::spawn(actor.run(commands));
-        actors.insert(session.clone(), sender.clone());
-        Ok(sender)
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Pending {
     urgent: bool,
     /// A person's deed is among them.
     persons: bool,
+    /// Nothing waits any more.
+    hurried: bool,
     committed_at: Instant,
     /// Values that supersede each other wait here.
     superseding: Superseding,
@@ -29,6 +31,7 @@ impl Pending {
             changes: Vec::new(),
             urgent: false,
             persons: false,
+            hurried: false,
             committed_at: Instant::now(),
             superseding: Superseding::default(),
         }
@@ -70,13 +73,14 @@ impl Pending {
         self.persons = false;
         self.committed_at = Instant::now();
         let changes = std::mem::take(&mut self.changes);
-        self.superseding.take(changes, now)
+        // What was hurried must not be made to wait again.
+        if self.hurried { changes } else { self.superseding.take(changes, now) }
     }
 
     /// Lets nothing wait any more: what follows is the last commit.
     pub(crate) fn hurry(&mut self) {
-        let waiting = self.superseding.take(std::mem::take(&mut self.changes), Millis::MAX);
-        self.changes = waiting;
+        self.changes = self.superseding.take(std::mem::take(&mut self.changes), Millis::MAX);
+        self.hurried = true;
     }
 }
 
@@ -97,5 +101,31 @@ fn is_urgent(change: &Change) -> bool {
         | Change::QueuePrompt(_)
         | Change::UpdatePrompt { .. }
         | Change::RemovePrompt { .. } => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pleat_transcript::change::CallUpdate;
+    use pleat_transcript::ids::CallId;
+    use serde_json::json;
+
+    fn output(text: &str) -> Change {
+        let update = CallUpdate { output: Some(vec![json!({"text": text})]), ..CallUpdate::default() };
+        Change::UpdateCall { call: CallId::new("c").unwrap(), update: Box::new(update) }
+    }
+
+    /// A value that waits to be superseded is not lost with the last commit.
+    #[test]
+    fn what_is_hurried_is_committed() {
+        let mut pending = Pending::new();
+        pending.add(vec![output("x".repeat(100).as_str())]);
+        assert_eq!(pending.take(1_000).len(), 1);
+        let newer = output("y".repeat(100).as_str());
+        pending.add(vec![newer.clone()]);
+        assert_eq!(pending.take(1_001), []);
+        pending.hurry();
+        assert_eq!(pending.take(1_002), [newer]);
     }
 }

@@ -5,7 +5,7 @@ use crate::agents::AllowRule;
 use pleat_acp::client::Workspace;
 use pleat_transcript::call::{Call, ToolKind};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Component, Path};
 
 /// Who has answered a permission request, as the call records it: a person.
 pub const BY_PERSON: &str = "owner";
@@ -17,7 +17,7 @@ pub const BY_RULE: &str = "configuration";
 pub(crate) fn allowed_option(call: &Call, rules: &[AllowRule], root: &Path, workspace: &Workspace) -> Option<String> {
     let applies = |rule: &&AllowRule| root.starts_with(&rule.directory) && rule.kinds.contains(&call.kind());
     rules.iter().find(applies)?;
-    if !stays_inside(call, workspace) {
+    if !stays_inside(call, root, workspace) {
         return None;
     }
     let options = &call.permission.as_ref()?.options;
@@ -25,63 +25,106 @@ pub(crate) fn allowed_option(call: &Call, rules: &[AllowRule], root: &Path, work
     once.get("optionId")?.as_str().map(str::to_owned)
 }
 
-/// Whether all paths that the call names lie inside; one that works on files must name one.
-fn stays_inside(call: &Call, workspace: &Workspace) -> bool {
-    let paths = paths(call);
-    let is_told_enough = !paths.is_empty() || !works_on_files(call.kind());
-    is_told_enough && paths.iter().all(|path| workspace.contains(Path::new(path)))
+/// Whether all that the call names lies inside; one that works on files must name something. In doubt it does not.
+fn stays_inside(call: &Call, root: &Path, workspace: &Workspace) -> bool {
+    let Some(named) = Named::of(call) else { return false };
+    let is_told_enough = !named.paths.is_empty() || !works_on_files(call.kind());
+    is_told_enough && named.means_the_root(root) && named.paths.iter().all(|path| workspace.contains(Path::new(path)))
 }
 
-/// Every path that the call names: where it works, what it was asked with, and what it shows to change.
-fn paths(call: &Call) -> Vec<&str> {
-    let mut paths: Vec<&str> = call.locations.iter().filter_map(|location| location.get("path")?.as_str()).collect();
-    paths.extend(call.output.iter().filter_map(|block| block.get("path")?.as_str()));
-    if let Some(input) = &call.input {
-        gather_paths(input, &mut paths);
+/// The places that a call names.
+#[derive(Default)]
+struct Named<'a> {
+    paths: Vec<&'a str>,
+    /// From where relative paths are meant, where that is said.
+    from: Vec<&'a str>,
+    /// Every text may be a path, not only what stands under a key that says so.
+    looks_at_every_text: bool,
+}
+
+impl<'a> Named<'a> {
+    /// Where the call works, what it was asked with, and what it shows to change; `None` where that cannot be told.
+    fn of(call: &'a Call) -> Option<Self> {
+        let mut named = Self { looks_at_every_text: works_on_files(call.kind()), ..Self::default() };
+        let shown = call.locations.iter().chain(&call.output).filter_map(|block| block.get("path")?.as_str());
+        for path in shown {
+            named.path(path)?;
+        }
+        if let Some(input) = &call.input {
+            named.gather("", input)?;
+        }
+        Some(named)
     }
-    paths
-}
 
-/// Paths in a request: under a key that says so, at any depth, and keys that are paths themselves (Codex' `changes`).
-fn gather_paths<'a>(input: &'a Value, paths: &mut Vec<&'a str>) {
-    match input {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                if key.starts_with('/') {
-                    paths.push(key);
-                }
-                match value {
-                    Value::String(text) if names_a_path(key) => paths.push(without_scheme(text)),
-                    Value::Array(items) if names_a_path(key) => {
-                        paths.extend(items.iter().filter_map(Value::as_str).map(without_scheme));
-                        for item in items {
-                            gather_paths(item, paths);
-                        }
+    fn gather(&mut self, key: &'a str, input: &'a Value) -> Option<()> {
+        match input {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    // Codex names what it changes by keys.
+                    if key.contains('/') || looks_like_a_path(key) {
+                        self.path(key)?;
                     }
-                    Value::Object(_) | Value::Array(_) => gather_paths(value, paths),
-                    Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+                    self.gather(key, value)?;
                 }
             }
-        }
-        Value::Array(items) => {
-            for item in items {
-                gather_paths(item, paths);
+            Value::Array(items) => {
+                for item in items {
+                    self.gather(key, item)?;
+                }
             }
+            Value::String(text) => self.text(key, text)?,
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        Some(())
     }
+
+    fn text(&mut self, key: &str, text: &'a str) -> Option<()> {
+        let key = key.to_ascii_lowercase();
+        // A patch names its files in a form of its own.
+        if self.looks_at_every_text && key.contains("patch") {
+            return None;
+        }
+        if names_the_place(&key) {
+            self.from.push(text);
+        }
+        if names_a_path(&key) || text.starts_with("file:") || (self.looks_at_every_text && looks_like_a_path(text)) {
+            self.path(text)?;
+        }
+        Some(())
+    }
+
+    fn path(&mut self, path: &'a str) -> Option<()> {
+        let path = match path.strip_prefix("file:") {
+            // With a host, or with characters that stand for others, it is whatever its reader makes of it.
+            Some(rest) => rest.strip_prefix("//").filter(|path| path.starts_with('/') && !path.contains('%'))?,
+            None => path,
+        };
+        self.paths.push(path);
+        Some(())
+    }
+
+    /// Whether relative paths are meant from the root, as they are looked up here.
+    fn means_the_root(&self, root: &Path) -> bool {
+        let relative = self.paths.iter().any(|path| Path::new(path).is_relative() && !self.from.contains(path));
+        !relative || self.from.iter().all(|from| Path::new(from) == root || *from == ".")
+    }
+}
+
+/// Whether a text would be taken for a path that may lead anywhere.
+fn looks_like_a_path(text: &str) -> bool {
+    text.starts_with(['/', '~']) || Path::new(text).components().any(|part| part == Component::ParentDir)
 }
 
 /// Whether what stands under a key is a path. Too often is safe: what is no path inside is not allowed then.
 fn names_a_path(key: &str) -> bool {
-    const WORDS: [&str; 7] = ["path", "file", "dir", "cwd", "folder", "uri", "root"];
-    const WHOLE: [&str; 4] = ["source", "destination", "from", "to"];
-    let key = key.to_ascii_lowercase();
-    WORDS.iter().any(|word| key.contains(word)) || WHOLE.contains(&key.as_str())
+    const WORDS: [&str; 8] = ["path", "file", "dir", "cwd", "folder", "uri", "root", "glob"];
+    const WHOLE: [&str; 6] = ["source", "destination", "from", "to", "include", "exclude"];
+    WORDS.iter().any(|word| key.contains(word)) || WHOLE.contains(&key)
 }
 
-fn without_scheme(path: &str) -> &str {
-    path.strip_prefix("file://").unwrap_or(path)
+/// Whether what stands under a key is the directory that a call works from.
+fn names_the_place(key: &str) -> bool {
+    ["cwd", "workdir", "working_dir", "workingdir"].iter().any(|word| key.contains(word))
 }
 
 fn works_on_files(kind: ToolKind) -> bool {
@@ -135,6 +178,25 @@ mod tests {
         assert_eq!(allowed(&asks("read", json!({}), &json!([{"path": inside}]))), once);
         assert_eq!(allowed(&asks("read", json!({"path": "ok.txt"}), &json!([]))), once);
         assert_eq!(allowed(&asks("execute", json!({"command": "ls"}), &json!([]))), once);
+        assert_eq!(allowed(&asks("read", json!({"uri": format!("file://{inside}")}), &json!([]))), once);
+        assert_eq!(allowed(&asks("read", json!({"path": "ok.txt", "cwd": root}), &json!([]))), once);
+        // What is to be changed is told by the diffs that it shows.
+        let mut edit = asks("read", json!({}), &json!([{"path": inside}]));
+        edit.output = vec![json!({"type": "diff", "path": "/etc/passwd", "newText": ""})];
+        assert_eq!(allowed(&edit), None);
+        for unclear in [
+            json!({"path": inside, "uri": "file:///ws/%2e%2e/etc/passwd"}),
+            json!({"uri": "file://localhost/etc/passwd"}),
+            json!({"path": inside, "pattern": "/etc/**"}),
+            json!({"path": inside, "glob": "../../**"}),
+            json!({"path": inside, "query": {"in": ["a", "/etc"]}}),
+            json!({"path": inside, "changes": {"../../x": {}}}),
+            json!({"path": "ok.txt", "cwd": root.join("sub")}),
+            json!({"path": inside, "patch": "*** Update File: /etc/passwd"}),
+        ] {
+            assert_eq!(allowed(&asks("read", unclear.clone(), &json!([]))), None, "{unclear}");
+        }
+        assert_eq!(allowed(&asks("execute", json!({"url": "file:///etc/passwd"}), &json!([]))), None);
         // Another kind, no path, or one outside however it is written.
         assert_eq!(allowed(&asks("edit", json!({"file_path": inside}), &json!([]))), None);
         assert_eq!(allowed(&asks("read", json!({}), &json!([]))), None);

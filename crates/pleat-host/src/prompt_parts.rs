@@ -22,15 +22,16 @@ pub(crate) fn prompt_parts(text: &str, attachments: &[Media], info: &AgentInfo) 
 fn part(media: &Media, info: &AgentInfo) -> Option<PromptPart> {
     let mime_type = media.mime.clone();
     match media.kind {
-        MediaKind::Image if info.takes_images => {
-            let data = media.data.clone()?;
-            Some(PromptPart::Image { data, mime_type: mime_type.unwrap_or_else(|| "image/png".to_owned()) })
+        MediaKind::Image => {
+            let data = media.data.clone().filter(|_| info.takes_images);
+            let mime_type = mime_type.unwrap_or_else(|| "image/png".to_owned());
+            data.map(|data| PromptPart::Image { data, mime_type }).or_else(|| link(media))
         }
-        MediaKind::Audio if info.takes_audio => {
-            let data = media.data.clone()?;
-            Some(PromptPart::Audio { data, mime_type: mime_type.unwrap_or_else(|| "audio/wav".to_owned()) })
+        MediaKind::Audio => {
+            let data = media.data.clone().filter(|_| info.takes_audio);
+            let mime_type = mime_type.unwrap_or_else(|| "audio/wav".to_owned());
+            data.map(|data| PromptPart::Audio { data, mime_type }).or_else(|| link(media))
         }
-        MediaKind::Image | MediaKind::Audio => link(media),
         MediaKind::Resource => embedded(media, info).or_else(|| link(media)).or_else(|| as_text(media)),
     }
 }
@@ -116,6 +117,10 @@ mod tests {
             linked("text/plain"),
         ];
         assert_eq!((parts.as_slice(), left_out.len()), (expected.as_slice(), 0));
+
+        // Where it is only named, it is told where it is.
+        let named = media(MediaKind::Image, "image/png", None, Some("file:///a"));
+        assert_eq!(prompt_parts("", &[named], &everything()).0, [linked("image/png")]);
 
         // An agent that takes nothing but text and links.
         let (parts, left_out) = prompt_parts("look", &all, &AgentInfo::default());

@@ -75,6 +75,15 @@ pub(crate) enum Asked {
     ShutDown,
 }
 
+/// Why an actor works no more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ActorEnd {
+    /// It was shut down, or nobody can command it any more.
+    Finished,
+    /// The store failed. What is stored stands.
+    NotStored,
+}
+
 /// What all sessions of the house share.
 #[derive(Clone)]
 pub(crate) struct Shared {
@@ -95,6 +104,8 @@ pub(crate) struct SessionActor {
     waiting: Vec<WaitingPrompt>,
     choices: Choices,
     link: Option<Link>,
+    /// The place at a process that did not answer Stop: what it still says belongs to the turn that ended without it.
+    abandoned: Option<Link>,
     /// Ends of processes that were let go and that a shutdown waits for.
     endings: Vec<oneshot::Receiver<()>>,
     pending: Pending,
@@ -120,6 +131,7 @@ impl SessionActor {
             waiting: session.waiting.clone(),
             choices: Choices::new(session.chosen.clone()),
             link: None,
+            abandoned: None,
             endings: Vec::new(),
             pending: Pending::new(),
             outbox: Vec::new(),
@@ -132,10 +144,9 @@ impl SessionActor {
     }
 
     /// Works until it is shut down, nobody can command it any more, or the store fails.
-    pub(crate) async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) {
+    pub(crate) async fn run(mut self, mut commands: mpsc::UnboundedReceiver<Command>) -> ActorEnd {
         let ended = self.work(&mut commands).await;
-        // After a failure the session is taken up anew, by this same server.
-        let has_successor = ended.is_err();
+        let end = if ended.is_ok() { ActorEnd::Finished } else { ActorEnd::NotStored };
         // From now on commands go to a successor; they need not wait until the agent has ended.
         commands.close();
         let mut waiting = Vec::new();
@@ -159,7 +170,8 @@ impl SessionActor {
             // An error: it ended otherwise.
             let _ = ending.await;
         }
-        if !has_successor {
+        // After a failure the session is taken up anew, by this same server.
+        if end == ActorEnd::Finished {
             // Another server may go on with it at once; without this, when our lease is over.
             if let Err(error) = self.shared.store.release(self.session.clone()).await {
                 tracing::debug!(session = %self.session, %error, "the session is not let go");
@@ -169,11 +181,12 @@ impl SessionActor {
             // Nobody has to wait for it.
             let _ = done.send(Ok(()));
         }
+        end
     }
 
     /// What a shutdown that ended it waits for, where one did.
     async fn work(&mut self, commands: &mut mpsc::UnboundedReceiver<Command>) -> Result<Option<Reply>, StoreError> {
-        let mut news = Vec::new();
+        let (mut news, mut late) = (Vec::new(), Vec::new());
         self.go_on();
         loop {
             self.commit_if_urgent().await?;
@@ -181,6 +194,7 @@ impl SessionActor {
             let commit_at = self.pending.commit_at(now());
             let stop_by = self.stop_by;
             let open_by = self.opening_deadline();
+            let settle_by = self.choices.settle_by();
             tokio::select! {
                 command = commands.recv() => match command {
                     None => return Ok(None),
@@ -200,9 +214,18 @@ impl SessionActor {
                         self.news(each).await?;
                     }
                 }
+                taken = next_news(self.abandoned.as_mut(), &mut late) => {
+                    if taken == 0 {
+                        self.abandoned = None;
+                    }
+                    for each in late.drain(..) {
+                        self.late_news(each);
+                    }
+                }
                 () = sleep_until(commit_at) => self.commit(Durability::Agent).await?,
                 () = sleep_until(stop_by) => self.stop_by_force().await?,
                 () = sleep_until(open_by) => self.opening_took_too_long(),
+                () = sleep_until(settle_by) => self.choices_took_too_long(),
             }
             self.cancel_moot_requests();
             self.go_on();

@@ -32,7 +32,7 @@ pub enum AgentState {
     Ready,
     /// It wants a login first.
     NeedsLogin(Login),
-    /// It could not be started, or is gone.
+    /// It could not be started.
     Failed {
         /// Why, as a sentence for a person.
         reason: String,
@@ -42,7 +42,7 @@ pub enum AgentState {
 /// What a session is at (the words).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Activity {
-    /// Its agent starts, for a prompt that waits.
+    /// Its agent starts.
     Starting,
     /// Nothing happens, and nothing waits.
     Idle,

@@ -14,6 +14,8 @@ pub struct HostSettings {
     pub opening_patience: Duration,
     /// What the files and terminals that agents use may cost.
     pub limits: ClientLimits,
+    /// Variables of the environment that agents do not inherit: what opens Pleat's own store is not their business.
+    pub hidden_variables: Vec<String>,
     /// Where the raw traffic of sessions is kept; `None`: nowhere.
     pub wire_log: Option<WireLogSettings>,
     /// Whether prompts that wait since an earlier run are sent at the start.
@@ -26,6 +28,7 @@ impl Default for HostSettings {
             stop_grace: Duration::from_secs(10),
             opening_patience: Duration::from_mins(5),
             limits: ClientLimits::default(),
+            hidden_variables: Vec::new(),
             wire_log: None,
             sends_waiting_prompts: true,
         }

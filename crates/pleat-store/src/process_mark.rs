@@ -22,6 +22,12 @@ impl ProcessMark {
         Some(Self { machine: machine()?, pid, start: Found::read(pid)?.start })
     }
 
+    /// The mark of a process of this machine that was seen to start then ([`ProcessMark::start`]), also where it has
+    /// ended; `None` where there is no way to tell the machine.
+    pub fn started(pid: u32, start: u64) -> Option<Self> {
+        Some(Self { machine: machine()?, pid, start })
+    }
+
     /// The mark of this process.
     pub(crate) fn of_ourselves() -> Option<Self> {
         Self::of(std::process::id())
@@ -120,5 +126,6 @@ mod tests {
             (false, true, false)
         );
         assert_eq!(ProcessMark::of(child.id()), None);
+        assert_eq!(ProcessMark::started(child.id(), mark.start), Some(mark));
     }
 }

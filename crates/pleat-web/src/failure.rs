@@ -78,6 +78,7 @@ impl From<HostError> for Failure {
             | HostError::NoDirectory(_)
             | HostError::EmptyPrompt
             | HostError::KeyTooLong
+            | HostError::NoUnicode(_)
             | HostError::UnknownOption(_) => StatusCode::UNPROCESSABLE_ENTITY,
             HostError::Store(error) => return error.clone().into(),
         };

@@ -22,8 +22,13 @@ impl AgentHost {
     pub(crate) fn prepare(place: &ServeArguments) -> Result<Self, Failure> {
         let configuration = Configuration::read(place.config.as_deref())?;
         let folder = DataFolder::open(place.data.as_deref())?;
-        let settings = HostSettings { sends_waiting_prompts: false, ..configuration.host_settings(&folder) };
-        Ok(Self { agents: configuration.agents()?, settings, address: database::chosen(place)? })
+        let address = database::chosen(place)?;
+        let settings = HostSettings {
+            sends_waiting_prompts: false,
+            hidden_variables: database::hidden_variables(&address),
+            ..configuration.host_settings(&folder)
+        };
+        Ok(Self { agents: configuration.agents()?, settings, address })
     }
 
     /// The agent of this name; the error names those there are.

@@ -5,7 +5,7 @@ use crate::configuration::Configuration;
 use crate::data_folder::DataFolder;
 use crate::database;
 use crate::failure::Failure;
-use pleat_host::Host;
+use pleat_host::{Host, HostSettings};
 use pleat_web::Access;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -21,6 +21,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
     let settings = configuration.host_settings(&folder);
     let agents = configuration.agents()?;
     let address = database::chosen(arguments)?;
+    let settings = HostSettings { hidden_variables: database::hidden_variables(&address), ..settings };
     // Held until the end.
     let _lock = database::lock(&address)?;
     let token = folder.access_token()?;

@@ -62,7 +62,8 @@ pub(super) enum FileFault {
     Nul,
     #[error("lies, or leads, outside of the session's directories")]
     Outside,
-    #[error("was not found")]
+    // Gemini takes a file for new only where these words, or the system's, say so.
+    #[error("does not exist")]
     Missing,
     #[error("is a directory, not a file")]
     Directory,

@@ -1,6 +1,6 @@
 //! The methods that the client serves.
 
-use agent_client_protocol::v1::schema::CLIENT_METHOD_NAMES as NAMES;
+use crate::connection::messages::method;
 
 /// A method that is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +18,13 @@ impl Method {
     /// The method of this name, if it is served.
     pub(super) fn of(name: &str) -> Option<Self> {
         const SERVED: [(&str, Method); 7] = [
-            (NAMES.fs_read_text_file, Method::ReadTextFile),
-            (NAMES.fs_write_text_file, Method::WriteTextFile),
-            (NAMES.terminal_create, Method::TerminalCreate),
-            (NAMES.terminal_output, Method::TerminalOutput),
-            (NAMES.terminal_wait_for_exit, Method::TerminalWaitForExit),
-            (NAMES.terminal_kill, Method::TerminalKill),
-            (NAMES.terminal_release, Method::TerminalRelease),
+            (method::FS_READ_TEXT_FILE, Method::ReadTextFile),
+            (method::FS_WRITE_TEXT_FILE, Method::WriteTextFile),
+            (method::TERMINAL_CREATE, Method::TerminalCreate),
+            (method::TERMINAL_OUTPUT, Method::TerminalOutput),
+            (method::TERMINAL_WAIT_FOR_EXIT, Method::TerminalWaitForExit),
+            (method::TERMINAL_KILL, Method::TerminalKill),
+            (method::TERMINAL_RELEASE, Method::TerminalRelease),
         ];
         SERVED.iter().find(|(served, _)| *served == name).map(|(_, method)| *method)
     }

@@ -19,7 +19,8 @@
 //! is given to `/bin/sh -c`. The command leads a process group, has nothing to read, and its stdout and stderr are one
 //! pipe, so their order is kept. It has exited when the group's leader has; what it left running in the background is
 //! still heard, and ends with `terminal/kill`, `terminal/release` or the session. What was printed is told to the
-//! transcript apart from the agent ([`TerminalNews`]), with a bound of its own, and stays there.
+//! transcript apart from the agent ([`TerminalNews`]), with a bound of its own, and stays there. Where the transcript is
+//! slow to take it, the command waits at its pipe; that it has exited, or was killed, waits for nothing.
 
 use crate::connection::RpcError;
 use agent_client_protocol::v1::schema as acp;
@@ -59,7 +60,10 @@ pub struct ClientLimits {
     /// How much of a command's output the transcript is told, in bytes: the first half as it comes, and of the rest the
     /// last half when the command has exited.
     pub transcript_output_bytes: usize,
-    /// How many terminals run at once in a session.
+    /// How many bytes of output may wait for the transcript, of all terminals of a session: beyond it their commands wait
+    /// at their pipes. What is larger passes alone.
+    pub waiting_output_bytes: usize,
+    /// How many terminals run at once in a session, those included of which something is still to be told.
     pub running_terminals: usize,
     /// How many terminals there are that are not released; beyond it the oldest that has exited is.
     pub unreleased_terminals: usize,
@@ -72,6 +76,7 @@ impl Default for ClientLimits {
             output_bytes: 1024 * 1024,
             most_output_bytes: 32 * 1024 * 1024,
             transcript_output_bytes: 64 * 1024 * 1024,
+            waiting_output_bytes: 8 * 1024 * 1024,
             running_terminals: 64,
             unreleased_terminals: 256,
         }
@@ -100,10 +105,16 @@ enum Answer {
 }
 
 impl ClientSession {
-    /// What is served in a workspace. Of its terminals `news` hears; nothing changes here when nobody listens. Must be
-    /// called inside a tokio runtime.
-    pub fn new(workspace: Workspace, limits: ClientLimits, news: mpsc::UnboundedSender<TerminalNews>) -> Self {
-        let terminals = Arc::new(Terminals::new(limits.clone(), news));
+    /// What is served in a workspace. Its terminals do not inherit the variables of our environment that are `hidden`,
+    /// beside `PLEAT_STORE`. Of them `news` hears; nothing changes here when nobody listens, and where somebody is slow
+    /// to, commands that print much wait. Must be called inside a tokio runtime.
+    pub fn new(
+        workspace: Workspace,
+        limits: ClientLimits,
+        hidden: Vec<String>,
+        news: mpsc::UnboundedSender<TerminalNews>,
+    ) -> Self {
+        let terminals = Arc::new(Terminals::new(limits.clone(), hidden, news));
         Self(Arc::new(Served { workspace, limits, terminals, ordered: OrderedWork::start() }))
     }
 

@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::mpsc;
 
+use super::backlog::Backlog;
 use super::classify::{Heard, classify, noise};
 use super::correlation::{Asked, Pending, Question, session_of};
 use super::incoming::{Incoming, Token};
@@ -24,6 +25,7 @@ const KEPT_BUFFER_BYTES: usize = 1024 * 1024;
 pub(super) struct Reading {
     pub(super) incoming: mpsc::UnboundedSender<Received>,
     pub(super) room: Room,
+    pub(super) backlog: Backlog,
     pub(super) pending: Pending,
     pub(super) asked: Asked,
     pub(super) tap: Option<Arc<dyn WireTap>>,
@@ -66,12 +68,16 @@ pub(super) async fn read_all(mut stream: impl AsyncRead + Unpin, reading: Readin
 
 impl Reading {
     async fn take(&self, piece: Piece<'_>) {
+        self.backlog.until_there_is_room().await;
         let what = match piece {
             Piece::Line(line) | Piece::Torn(line) if line.trim_ascii().is_empty() => return,
             Piece::Line(line) => self.heard(classify(line, &self.pending)),
             Piece::Torn(line) => self.heard(self.classify_torn(line)),
             Piece::TooLong { bytes } => Incoming::SkippedLine { bytes },
         };
+        if let Incoming::Request { id, method, .. } = &what {
+            self.backlog.asked(id, method);
+        }
         let weight = self.room.take(bytes_of(&what)).await;
         // Nobody may be listening any more; the pipe is emptied all the same.
         let _ = self.incoming.send(Received { what, weight });

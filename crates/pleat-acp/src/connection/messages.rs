@@ -18,9 +18,9 @@ mod agent_info;
 mod listed_sessions;
 mod login;
 
-/// ACP's names for what a client sends.
+/// ACP's names for what a client sends, and for what an agent does.
 pub mod method {
-    use agent_client_protocol::v1::schema::AGENT_METHOD_NAMES as NAMES;
+    use agent_client_protocol::v1::schema::{AGENT_METHOD_NAMES as NAMES, CLIENT_METHOD_NAMES as OF_THE_AGENT};
 
     /// The handshake.
     pub const INITIALIZE: &str = NAMES.initialize;
@@ -46,6 +46,25 @@ pub mod method {
     pub const SESSION_SET_CONFIG_OPTION: &str = NAMES.session_set_config_option;
     /// Another model, for agents that offer `models`; no longer in the schema.
     pub const SESSION_SET_MODEL: &str = "session/set_model";
+
+    /// What happens in a session; a notification of the agent.
+    pub const SESSION_UPDATE: &str = OF_THE_AGENT.session_update;
+    /// The agent asks whether it may do something.
+    pub const SESSION_REQUEST_PERMISSION: &str = OF_THE_AGENT.session_request_permission;
+    /// The agent asks for the text of a file.
+    pub const FS_READ_TEXT_FILE: &str = OF_THE_AGENT.fs_read_text_file;
+    /// The agent asks to write a file.
+    pub const FS_WRITE_TEXT_FILE: &str = OF_THE_AGENT.fs_write_text_file;
+    /// The agent asks to run a command.
+    pub const TERMINAL_CREATE: &str = OF_THE_AGENT.terminal_create;
+    /// The agent asks what a command has printed so far.
+    pub const TERMINAL_OUTPUT: &str = OF_THE_AGENT.terminal_output;
+    /// The agent waits until a command has exited.
+    pub const TERMINAL_WAIT_FOR_EXIT: &str = OF_THE_AGENT.terminal_wait_for_exit;
+    /// The agent asks to end a command.
+    pub const TERMINAL_KILL: &str = OF_THE_AGENT.terminal_kill;
+    /// The agent needs a terminal no more.
+    pub const TERMINAL_RELEASE: &str = OF_THE_AGENT.terminal_release;
 }
 
 /// What we call ourselves in the handshake.

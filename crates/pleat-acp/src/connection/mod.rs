@@ -5,7 +5,8 @@
 //!
 //! Nothing here waits for a person or a store: reading only enqueues, sending only enqueues. What was read and is not
 //! worked off is bounded ([`ConnectionOptions::max_waiting_bytes`], [`Weight`]): beyond that the reader waits, and so
-//! does this one agent at its pipe, and nobody else.
+//! does this one agent at its pipe, and nobody else; likewise where it asks and does not read what it is answered
+//! ([`ConnectionOptions::max_outgoing_bytes`]).
 //!
 //! # Why the official SDK does not run this loop
 //!
@@ -33,9 +34,11 @@ use tokio::sync::{mpsc, watch};
 pub use self::incoming::{CloseCause, CloseReason, Incoming, RequestId, RpcError, Token};
 pub use self::received::{IncomingLines, Received};
 pub use self::tap::{WireDirection, WireLine, WireTap};
+pub(crate) use self::waiting::Room;
 pub use self::waiting::Weight;
 use crate::process::{self, AgentCommand, AgentProcess, ExitLadder, SpawnError, StderrTail};
 
+mod backlog;
 mod classify;
 mod correlation;
 mod incoming;
@@ -58,6 +61,9 @@ pub const MAX_UNENDED_BYTES: u64 = 256 * 1024 * 1024;
 /// How much of what an agent said may wait to be worked off before the agent waits.
 pub const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
 
+/// How much of what an agent asked for may wait to be written to it before it is heard no further.
+pub const MAX_OUTGOING_BYTES: usize = 64 * 1024 * 1024;
+
 /// What a connection may be given beyond its command.
 #[derive(Clone)]
 pub struct ConnectionOptions {
@@ -71,6 +77,10 @@ pub struct ConnectionOptions {
     /// How many bytes may wait to be worked off ([`Weight`]); 4 GiB at most, and one line that is larger passes alone.
     /// They are counted as the memory that is held, which exceeds the line where it consists of small values.
     pub max_waiting_bytes: usize,
+    /// How many bytes of answers to the agent may wait to be written: beyond it no further line of the agent is taken until
+    /// it has read some. A few answers that were being made by then are added to them (`fs/read_text_file` and
+    /// `terminal/output`, four at most). What is sent unasked neither counts nor waits.
+    pub max_outgoing_bytes: usize,
     /// The ladder for an agent that closes its stdout, or stops reading, without being asked to.
     pub ladder: ExitLadder,
 }
@@ -82,6 +92,7 @@ impl Default for ConnectionOptions {
             max_line_bytes: MAX_LINE_BYTES,
             max_unended_bytes: MAX_UNENDED_BYTES,
             max_waiting_bytes: MAX_WAITING_BYTES,
+            max_outgoing_bytes: MAX_OUTGOING_BYTES,
             ladder: ExitLadder::default(),
         }
     }
@@ -96,6 +107,7 @@ pub struct Connection {
     closed: watch::Receiver<bool>,
     stderr: StderrTail,
     pid: Option<u32>,
+    process_start: Option<u64>,
 }
 
 impl Connection {
@@ -130,16 +142,18 @@ impl Connection {
         W: AsyncWrite + Unpin + Send + 'static,
     {
         let (incoming, received) = mpsc::unbounded_channel();
-        let (outgoing, to_write) = outgoing::channel();
+        let (outgoing, to_write) = outgoing::channel(options.max_outgoing_bytes);
         let (orders, ordered) = mpsc::unbounded_channel();
         let (closing, closed) = watch::channel(false);
         let stderr = process.as_ref().map(AgentProcess::stderr_tail).unwrap_or_default();
         let pid = process.as_ref().map(AgentProcess::pid);
+        let process_start = process.as_ref().and_then(AgentProcess::start);
 
         let room = waiting::Room::new(options.max_waiting_bytes);
         let reading = lines::Reading {
             incoming: incoming.clone(),
             room: room.clone(),
+            backlog: outgoing.backlog(),
             pending: outgoing.pending(),
             asked: outgoing.asked(),
             tap: options.tap.clone(),
@@ -158,7 +172,7 @@ impl Connection {
             closing,
         };
         tokio::spawn(keeper.run());
-        (Self { outgoing, orders, closed, stderr, pid }, IncomingLines(received))
+        (Self { outgoing, orders, closed, stderr, pid, process_start }, IncomingLines(received))
     }
 
     /// Sends a request; its answer comes as [`Incoming::Answer`] with the token. After
@@ -194,6 +208,12 @@ impl Connection {
     pub fn pid(&self) -> Option<u32> {
         self.pid
     }
+
+    /// When the agent's process started: clock ticks since the machine did (field 22 of `/proc/PID/stat`), however soon it
+    /// exited. None over plain streams, and where there is no `/proc`.
+    pub fn process_start(&self) -> Option<u64> {
+        self.process_start
+    }
 }
 
 impl std::fmt::Debug for ConnectionOptions {
@@ -204,6 +224,7 @@ impl std::fmt::Debug for ConnectionOptions {
             .field("max_line_bytes", &self.max_line_bytes)
             .field("max_unended_bytes", &self.max_unended_bytes)
             .field("max_waiting_bytes", &self.max_waiting_bytes)
+            .field("max_outgoing_bytes", &self.max_outgoing_bytes)
             .field("ladder", &self.ladder)
             .finish()
     }

@@ -10,13 +10,14 @@ use serde_json::Value;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
+use super::backlog::{Backlog, Unwritten};
 use super::correlation::{Asked, Pending, Question};
 use super::incoming::{RequestId, RpcError, Token};
 use super::tap::{WireDirection, WireLine, WireTap};
 
 /// What the writing task is told.
 enum Order {
-    Line { line: Vec<u8>, about: Question, token: Option<Token> },
+    Line { line: Vec<u8>, about: Question, token: Option<Token>, unwritten: Option<Unwritten> },
     Close,
 }
 
@@ -26,14 +27,20 @@ pub(super) struct Sender {
     orders: mpsc::UnboundedSender<Order>,
     pending: Pending,
     asked: Asked,
+    backlog: Backlog,
     last_id: Arc<AtomicU64>,
 }
 
-/// A sender, and what the writing task takes from.
-pub(super) fn channel() -> (Sender, Receiver) {
+/// A sender, and what the writing task takes from. Of answers so many bytes should wait at most.
+pub(super) fn channel(max_outgoing_bytes: usize) -> (Sender, Receiver) {
     let (orders, receiver) = mpsc::unbounded_channel();
-    let sender =
-        Sender { orders, pending: Pending::default(), asked: Asked::default(), last_id: Arc::new(AtomicU64::new(0)) };
+    let sender = Sender {
+        orders,
+        pending: Pending::default(),
+        asked: Asked::default(),
+        backlog: Backlog::new(max_outgoing_bytes),
+        last_id: Arc::new(AtomicU64::new(0)),
+    };
     (sender, Receiver(receiver))
 }
 
@@ -86,18 +93,27 @@ impl Sender {
         self.asked.clone()
     }
 
+    /// The answers that wait to be written.
+    pub(super) fn backlog(&self) -> Backlog {
+        self.backlog.clone()
+    }
+
     pub(super) fn request(&self, method: &str, params: Value) -> Token {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let question = Question::new(method, &params);
         // Before it can be written, so that the answer finds it.
         self.pending.put(Token(id), question.clone());
-        self.send(&Request { jsonrpc: JSONRPC, id: Some(id), method, params }, question, Some(Token(id)));
+        if let Some(line) = line_of(&Request { jsonrpc: JSONRPC, id: Some(id), method, params }) {
+            self.send(Order::Line { line, about: question, token: Some(Token(id)), unwritten: None });
+        }
         Token(id)
     }
 
     pub(super) fn notify(&self, method: &str, params: Value) {
         let about = Question::new(method, &params);
-        self.send(&Request { jsonrpc: JSONRPC, id: None, method, params }, about, None);
+        if let Some(line) = line_of(&Request { jsonrpc: JSONRPC, id: None, method, params }) {
+            self.send(Order::Line { line, about, token: None, unwritten: None });
+        }
     }
 
     pub(super) fn respond(&self, id: &RequestId, answer: Result<Value, RpcError>) {
@@ -106,23 +122,36 @@ impl Sender {
             Err(error) => Answer::Error(error),
         };
         let about = self.asked.take(id).unwrap_or_default();
-        self.send(&Response { jsonrpc: JSONRPC, id, answer }, about, None);
+        if let Some(line) = line_of(&Response { jsonrpc: JSONRPC, id, answer }) {
+            let unwritten = Some(self.backlog.answered(id, line.len()));
+            self.send(Order::Line { line, about, token: None, unwritten });
+        }
     }
 
     /// Closes the agent's stdin after what was sent so far; what is sent later is dropped.
     pub(super) fn close(&self) {
+        self.backlog.close();
         let _ = self.orders.send(Order::Close);
     }
 
-    fn send(&self, message: &impl Serialize, about: Question, token: Option<Token>) {
-        match serde_json::to_vec(message) {
-            Ok(mut line) => {
-                line.push(b'\n');
-                // Fails only when the writer is gone, and then `Closed` says so.
-                let _ = self.orders.send(Order::Line { line, about, token });
-            }
+    fn send(&self, order: Order) {
+        if !self.backlog.is_closed() {
+            // Fails only when the writer is gone, and then `Closed` says so.
+            let _ = self.orders.send(order);
+        }
+    }
+}
+
+fn line_of(message: &impl Serialize) -> Option<Vec<u8>> {
+    match serde_json::to_vec(message) {
+        Ok(mut line) => {
+            line.push(b'\n');
+            Some(line)
+        }
+        Err(error) => {
             // Plain values with text keys always serialise.
-            Err(error) => tracing::error!(%error, "a message to the agent could not be written as JSON"),
+            tracing::error!(%error, "a message to the agent could not be written as JSON");
+            None
         }
     }
 }
@@ -133,7 +162,7 @@ pub(super) async fn write_all(
     mut orders: Receiver,
     tap: Option<Arc<dyn WireTap>>,
 ) -> io::Result<()> {
-    while let Some(Order::Line { line, about, token }) = orders.0.recv().await {
+    while let Some(Order::Line { line, about, token, unwritten }) = orders.0.recv().await {
         if let Some(tap) = &tap {
             tap.line(WireLine {
                 direction: WireDirection::ToAgent,
@@ -146,6 +175,7 @@ pub(super) async fn write_all(
         }
         stream.write_all(&line).await?;
         stream.flush().await?;
+        drop(unwritten);
     }
     stream.shutdown().await
 }

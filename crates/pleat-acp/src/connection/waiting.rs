@@ -1,17 +1,17 @@
-//! How much of what an agent said may wait to be worked off.
+//! How much of what an agent said, or its commands printed, may wait to be worked off.
 //!
-//! Memory between the reader and its consumer is bounded: once so many bytes wait, the reader stops until some are
-//! given back, and with it this agent, at its pipe. Nobody else waits: neither the consumer nor another agent.
+//! Memory between a reader and its consumer is bounded: once so many bytes wait, the reader stops until some are
+//! given back, and with it this agent, or command, at its pipe. Nobody else waits: neither the consumer nor another agent.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 use super::incoming::Incoming;
 use super::received::Received;
 
-/// So many bytes of a connection wait to be worked off; given back when dropped. The default weighs nothing.
+/// So many bytes of a connection, or of a session's terminals, wait to be worked off; given back when dropped. The default weighs nothing.
 #[derive(Debug, Default)]
 pub struct Weight {
     _permit: Option<OwnedSemaphorePermit>,
@@ -19,27 +19,39 @@ pub struct Weight {
 
 /// The bytes that may wait, one permit each.
 #[derive(Debug, Clone)]
-pub(super) struct Room {
+pub(crate) struct Room {
     free: Arc<Semaphore>,
     all: u32,
 }
 
 impl Room {
-    pub(super) fn new(bytes: usize) -> Self {
+    pub(crate) fn new(bytes: usize) -> Self {
         let all = u32::try_from(bytes).unwrap_or(u32::MAX).max(1);
         // Without loss: a `usize` has at least 32 bits wherever processes are.
         Self { free: Arc::new(Semaphore::new(all as usize)), all }
     }
 
     /// Waits until there is room. What is larger than all of it passes alone.
-    pub(super) async fn take(&self, bytes: usize) -> Weight {
-        let permits = u32::try_from(bytes).unwrap_or(u32::MAX).min(self.all);
+    pub(crate) async fn take(&self, bytes: usize) -> Weight {
         // An error means that it was opened.
-        Weight { _permit: Arc::clone(&self.free).acquire_many_owned(permits).await.ok() }
+        Weight { _permit: Arc::clone(&self.free).acquire_many_owned(self.permits(bytes)).await.ok() }
     }
 
-    /// Lets everything pass from now on: the process is gone, and what it left in its pipe is little.
-    pub(super) fn open(&self) {
+    /// [`Room::take`] where nobody has to wait for it.
+    pub(crate) fn try_take(&self, bytes: usize) -> Option<Weight> {
+        match Arc::clone(&self.free).try_acquire_many_owned(self.permits(bytes)) {
+            Ok(permit) => Some(Weight { _permit: Some(permit) }),
+            Err(TryAcquireError::Closed) => Some(Weight::default()),
+            Err(TryAcquireError::NoPermits) => None,
+        }
+    }
+
+    fn permits(&self, bytes: usize) -> u32 {
+        u32::try_from(bytes).unwrap_or(u32::MAX).min(self.all)
+    }
+
+    /// Lets everything pass from now on: what it was to hold back is gone, and what that left in its pipe is little.
+    pub(crate) fn open(&self) {
         self.free.close();
     }
 }

@@ -9,6 +9,7 @@ use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::signal::unix::SignalKind;
 
 use super::group;
+use super::stat::ProcessStat;
 
 /// How often an orphaned process group is asked whether it still has members. There is no event for
 /// that: its members are not our children.
@@ -25,6 +26,7 @@ pub(crate) const SIGTERM: i32 = 15;
 pub(crate) struct GroupLeader {
     child: Box<dyn ChildWrapper>,
     pid: u32,
+    start: Option<u64>,
     exit: Option<ExitStatus>,
     /// Whether it exited, though it may not be known how.
     has_exited: bool,
@@ -45,7 +47,9 @@ impl GroupLeader {
             let _ = child.start_kill();
             return Err(io::Error::other("the process has no id"));
         };
-        Ok(Self { child, pid, exit: None, has_exited: false, group_gone: false, was_asked: false })
+        // Now: it may have exited, but what was not waited for is still there.
+        let start = ProcessStat::read(pid).map(|process| process.start);
+        Ok(Self { child, pid, start, exit: None, has_exited: false, group_gone: false, was_asked: false })
     }
 
     /// Our ends of those of its pipes that were asked for, once.
@@ -56,6 +60,11 @@ impl GroupLeader {
     /// The process id, which is also its group's.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// When it started: clock ticks since the machine did (field 22 of `/proc/PID/stat`); `None` where there is no `/proc`.
+    pub(crate) fn start(&self) -> Option<u64> {
+        self.start
     }
 
     /// How it exited, as far as that is known.

@@ -1,6 +1,7 @@
 //! Processes that a Pleat left running when it was killed: recognised by pid and start time alone, and ended
 //! (docs/cases.md, B21).
 
+use super::stat::ProcessStat;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::time::Duration;
@@ -18,7 +19,7 @@ const POLL: Duration = Duration::from_millis(25);
 /// The variable that tells a child who started it; `None` where there is no `/proc`.
 pub(super) fn started_by_us() -> Option<(&'static str, String)> {
     let pid = std::process::id();
-    Some((STARTED_BY, format!("{pid}:{}", Running::read(pid)?.start)))
+    Some((STARTED_BY, format!("{pid}:{}", ProcessStat::read(pid)?.start)))
 }
 
 /// Ends what is left of a process group whose leader, `pid`, a Pleat started that is gone. `leader_runs`: the caller has
@@ -30,11 +31,11 @@ pub async fn end_left_group(pid: u32, leader_runs: bool) {
         let mut left = members(pid, leader_runs);
         for member in &left {
             // One that is gone meanwhile needs no signal.
-            let _ = member.to_pid().map(|pid| kill_process(pid, signal));
+            let _ = kernel_pid(member.pid).map(|pid| kill_process(pid, signal));
         }
         while !left.is_empty() && Instant::now() < until {
             sleep(POLL).await;
-            left.retain(|member| Running::read(member.pid).as_ref() == Some(member));
+            left.retain(|member| is_running(member.pid, member.start));
         }
         if left.is_empty() && members(pid, false).is_empty() {
             return;
@@ -42,11 +43,9 @@ pub async fn end_left_group(pid: u32, leader_runs: bool) {
     }
 }
 
-fn members(group: u32, all: bool) -> Vec<Running> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let running = pids.filter_map(Running::read).filter(|process| process.group == group);
-    running.filter(|process| all || is_orphan(process.pid)).collect()
+fn members(group: u32, all: bool) -> Vec<ProcessStat> {
+    let members = ProcessStat::all().into_iter().flatten().filter(|process| process.group == group && process.runs);
+    members.filter(|process| all || is_orphan(process.pid)).collect()
 }
 
 /// Whether a Pleat began the process, or one that it comes from, and runs no more.
@@ -58,36 +57,15 @@ fn is_orphan(pid: u32) -> bool {
         return false;
     };
     let (Ok(pid), Ok(start)) = (pid.parse(), start.parse::<u64>()) else { return false };
-    Running::read(pid).is_none_or(|pleat| pleat.start != start)
+    !is_running(pid, start)
 }
 
-/// A process that runs, by `/proc/PID/stat` (proc(5)).
-#[derive(Debug, PartialEq, Eq)]
-struct Running {
-    pid: u32,
-    group: u32,
-    /// Clock ticks since the machine was started.
-    start: u64,
+fn is_running(pid: u32, start: u64) -> bool {
+    ProcessStat::read(pid).is_some_and(|process| process.runs && process.start == start)
 }
 
-impl Running {
-    /// `None`: there is none of this number, or it only waits for its parent.
-    fn read(pid: u32) -> Option<Self> {
-        Self::parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
-    }
-
-    fn parse(pid: u32, stat: &str) -> Option<Self> {
-        // The name may hold anything, parentheses too.
-        let (_, fields) = stat.rsplit_once(')')?;
-        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-        let runs = !matches!(*fields.first()?, "Z" | "X" | "x");
-        let process = Self { pid, group: fields.get(2)?.parse().ok()?, start: fields.get(19)?.parse().ok()? };
-        runs.then_some(process)
-    }
-
-    fn to_pid(&self) -> Option<Pid> {
-        Pid::from_raw(i32::try_from(self.pid).ok()?)
-    }
+fn kernel_pid(pid: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(pid).ok()?)
 }
 
 #[cfg(test)]
@@ -137,12 +115,5 @@ mod tests {
             assert_eq!(members(group, true).is_empty(), is_ended, "{started_by:?}");
             end_left_group(group, true).await;
         }
-    }
-
-    #[test]
-    fn a_stat_line_is_read_whatever_the_name_holds() {
-        let stat = "7 (a) Z (b) S 1 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9";
-        assert_eq!(Running::parse(7, stat), Some(Running { pid: 7, group: 42, start: 4711 }));
-        assert_eq!(Running::parse(7, "7 (sh) Z 1 42 42 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4711 9"), None);
     }
 }

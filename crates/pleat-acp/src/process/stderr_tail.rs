@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
+use crate::utf8::is_inside_a_character;
+
 /// How much of stderr is kept (docs/cases.md, B20).
 pub const STDERR_TAIL_BYTES: usize = 64 * 1024;
 
@@ -30,7 +32,8 @@ impl StderrTail {
         let known = usize::try_from(written.saturating_sub(tail.dropped)).unwrap_or(usize::MAX);
         let is_cut = written > 0 || tail.dropped > 0;
         // A character that was cut at the front is left out.
-        let cut = tail.kept.iter().skip(known).take(3).take_while(|byte| is_cut && is_continuation(**byte)).count();
+        let cut =
+            tail.kept.iter().skip(known).take(3).take_while(|byte| is_cut && is_inside_a_character(**byte)).count();
         let bytes: Vec<u8> = tail.kept.iter().skip(known.saturating_add(cut)).copied().collect();
         String::from_utf8_lossy(&bytes).into_owned()
     }
@@ -58,10 +61,6 @@ impl StderrTail {
         // Nothing can panic while the lock is held, and a half-kept tail would still be a tail.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn is_continuation(byte: u8) -> bool {
-    byte & 0b1100_0000 == 0b1000_0000
 }
 
 /// Reads stderr to its end, so that the agent never blocks on a full pipe (B20).

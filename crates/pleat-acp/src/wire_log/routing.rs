@@ -283,6 +283,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::connection::messages::method;
     use crate::connection::{Connection, ConnectionOptions};
 
     /// A process that serves two sessions, of which the agent knows the first as `a`.
@@ -302,7 +303,7 @@ mod tests {
     fn token() -> Token {
         let (connection, _incoming) =
             Connection::over(tokio::io::empty(), tokio::io::sink(), ConnectionOptions::default());
-        connection.request("session/new", Value::Null)
+        connection.request(method::SESSION_NEW, Value::Null)
     }
 
     fn told(deliveries: Vec<Delivery>) -> Vec<Vec<SessionId>> {

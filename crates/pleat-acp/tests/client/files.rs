@@ -54,8 +54,8 @@ async fn what_is_no_readable_text_is_an_error_that_says_why() {
     fs::create_dir(scene.app("directory")).unwrap();
     fs::write(scene.app("file"), "").unwrap();
     for (path, code, says) in [
-        ("missing", -32002, "was not found"),
-        ("missing/too", -32002, "was not found"),
+        ("missing", -32002, "does not exist"),
+        ("missing/too", -32002, "does not exist"),
         ("file/below", -32602, "below something"),
         ("directory", -32602, "is a directory"),
         ("", -32602, "is a directory"),

@@ -4,6 +4,7 @@
 
 mod files;
 mod outside;
+mod slow_transcript;
 mod terminal_ends;
 mod terminals;
 mod transcript;
@@ -38,7 +39,7 @@ impl Scene {
         std::fs::create_dir(folder.path().join("app")).unwrap();
         let (sender, news) = mpsc::unbounded_channel();
         let workspace = Workspace::open(&folder.path().join("app"), &[]).unwrap();
-        Self { client: ClientSession::new(workspace, limits, sender), folder, news }
+        Self { client: ClientSession::new(workspace, limits, Vec::new(), sender), folder, news }
     }
 
     /// A path inside of the session's directory.
@@ -105,9 +106,12 @@ impl Scene {
 
     /// Waits until nothing is left of the next terminal that ends, and says which process led it.
     async fn ended(&mut self) -> u32 {
-        let news = self.news_until(|news| matches!(news, TerminalNews::Ended { .. })).await;
-        let Some(TerminalNews::Ended { pid, .. }) = news.last() else { panic!("nothing ended") };
-        *pid
+        loop {
+            // What is not kept makes room for more.
+            if let TerminalNews::Ended { pid, .. } = self.next_news().await {
+                return pid;
+            }
+        }
     }
 
     /// Waits until so much was printed that it ends with this.
@@ -136,6 +140,16 @@ fn and(mut params: Value, more: Value) -> Value {
 /// A text of many lines.
 fn text_of_lines(numbers: Range<usize>, line: impl Fn(usize) -> String) -> String {
     numbers.map(line).collect()
+}
+
+/// What news tell, to be compared.
+fn told(news: &TerminalNews) -> Value {
+    match news {
+        TerminalNews::Started { terminal, pid, .. } => json!(["started", terminal, pid]),
+        TerminalNews::Output { terminal, text, .. } => json!(["output", terminal, text]),
+        TerminalNews::Exited { terminal, exit } => json!(["exited", terminal, exit]),
+        TerminalNews::Ended { terminal, pid } => json!(["ended", terminal, pid]),
+    }
 }
 
 /// All text that news tell.

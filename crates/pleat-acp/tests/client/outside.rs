@@ -115,7 +115,7 @@ async fn each_of_several_directories_is_reached_by_any_of_its_names() {
     fs::write(path("further/b"), "b").unwrap();
     symlink(path("further"), path("real/to-further")).unwrap();
     let workspace = Workspace::open(&path("alias"), &[path("further"), path("real/inner")]).unwrap();
-    let client = ClientSession::new(workspace, ClientLimits::default(), mpsc::unbounded_channel().0);
+    let client = ClientSession::new(workspace, ClientLimits::default(), Vec::new(), mpsc::unbounded_channel().0);
     let read = async |name: &str| {
         let answer = ask(&client, "fs/read_text_file", json!({"path": path(name)})).await;
         answer.map(|answer| answer["content"].as_str().unwrap().to_owned())

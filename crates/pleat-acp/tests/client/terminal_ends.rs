@@ -120,6 +120,32 @@ async fn the_end_of_a_session_ends_all_its_terminals() {
     timeout(PATIENCE, scene.client.end()).await.expect("a second end is none");
 }
 
+/// So it can be recognised later, when its background children are all that is left.
+#[tokio::test]
+async fn the_start_of_a_command_is_told_however_soon_it_exits() {
+    let mut scene = Scene::new();
+    let start_in_proc = |pid: u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+        stat.rsplit(')').next().unwrap().split_ascii_whitespace().nth(19).unwrap().parse::<u64>().unwrap()
+    };
+    scene.shell("sleep 1000").await;
+    let TerminalNews::Started { pid, start: running, .. } = scene.next_news().await else { panic!("no start") };
+    assert_eq!(running, Some(start_in_proc(pid)));
+    for _ in 0..20 {
+        let terminal = scene.create(json!({"command": "true"})).await.unwrap();
+        scene.exit(&terminal).await;
+    }
+    // Only now are they looked at: all are gone.
+    let news = scene.news_until(|news| matches!(news, TerminalNews::Ended { .. })).await;
+    let mut starts = news.iter().filter_map(|news| match news {
+        TerminalNews::Started { start, pid, .. } => Some((*start, *pid)),
+        TerminalNews::Output { .. } | TerminalNews::Exited { .. } | TerminalNews::Ended { .. } => None,
+    });
+    let (start, pid) = starts.next().expect("a start");
+    assert!(start >= running && start.is_some(), "{start:?} after {running:?}");
+    assert!(!fs::exists(format!("/proc/{pid}")).unwrap(), "it was not reaped");
+}
+
 #[tokio::test]
 async fn a_dropped_session_leaves_nothing_behind() {
     let Scene { client, mut news, folder } = Scene::new();

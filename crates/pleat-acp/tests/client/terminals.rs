@@ -1,7 +1,7 @@
 //! `terminal/*`: what is run, and what is heard of it.
 
 use crate::{Scene, and, text_of_lines};
-use pleat_acp::client::ClientLimits;
+use pleat_acp::client::{ClientLimits, ClientSession, Workspace};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -63,6 +63,23 @@ async fn the_environment_is_ours_and_what_the_agent_adds() {
     let terminal = scene.create(params).await.unwrap();
     let path = std::env::var("PATH").unwrap();
     assert_eq!(scene.printed(&terminal).await, format!("by the agent, /changed, {path}\n"));
+}
+
+#[tokio::test]
+async fn what_is_hidden_is_not_inherited() {
+    let (sender, _news) = tokio::sync::mpsc::unbounded_channel();
+    let folder = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(folder.path(), &[]).unwrap();
+    let client = ClientSession::new(workspace, ClientLimits::default(), vec!["HOME".to_owned()], sender);
+    let ask = async |method: &str, params: Value| crate::ask(&client, method, params).await.unwrap();
+    let line = "echo ${HOME-none}, ${PATH:+some}";
+    for (env, expect) in [(json!([]), "none, some\n"), (json!([{"name": "HOME", "value": "/given"}]), "/given, some\n")]
+    {
+        let params = json!({"command": "/bin/sh", "args": ["-c", line], "env": env});
+        let terminal = json!({"terminalId": ask("terminal/create", params).await["terminalId"]});
+        ask("terminal/wait_for_exit", terminal.clone()).await;
+        assert_eq!(ask("terminal/output", terminal).await["output"], expect);
+    }
 }
 
 #[tokio::test]

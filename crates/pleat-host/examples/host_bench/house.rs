@@ -3,7 +3,6 @@
 use super::Outcome;
 use super::process::{self, MARK, mark};
 use super::watched_store::{Commits, WatchedStore};
-use pleat_acp::wire_log::{KEEP, MAX_BYTES};
 use pleat_host::{Agent, AgentName, AgentRegistry, Host, HostSettings, NewPrompt, WireLogSettings};
 use pleat_store::sqlite::SqliteStore;
 use pleat_transcript::document::Document;
@@ -27,8 +26,8 @@ impl House {
         agents.set(agent);
         let store = Arc::new(SqliteStore::open(&folder.join("pleat.db"))?);
         let (store, commits) = WatchedStore::around(store);
-        let wire_log = WireLogSettings { folder: folder.join("wire"), keep: KEEP, max_bytes: MAX_BYTES };
-        let settings = HostSettings { wire_log: Some(wire_log), ..HostSettings::default() };
+        let wire_log = Some(WireLogSettings::new(folder.join("wire")));
+        let settings = HostSettings { wire_log, ..HostSettings::default() };
         let host = Host::start_with(store, agents, settings).await?;
         Ok(Self { host, commits, agent: name })
     }

@@ -59,8 +59,8 @@ fn exit_words(exit: ExitStatus) -> String {
 pub(super) struct Noise(VecDeque<String>);
 
 impl Noise {
-    pub(super) fn keep(&mut self, line: String) {
-        self.0.push_back(line);
+    pub(super) fn keep(&mut self, line: &str) {
+        self.0.push_back(line.chars().take(MAX_LAST_LINE).collect());
         if self.0.len() > KEPT_NOISE {
             self.0.pop_front();
         }

@@ -4,6 +4,7 @@ use super::opening::AUTHENTICATION_REQUIRED;
 use super::task::{Asked, Stage, Task};
 use super::{Ending, News};
 use pleat_acp::adapter::{SessionEvent, session_id};
+use pleat_acp::connection::messages::method::SESSION_UPDATE;
 use pleat_acp::connection::{CloseReason, Incoming, Received, RpcError, Token, Weight};
 use pleat_transcript::event::{Event, PromptKey};
 use pleat_transcript::ids::{AgentSessionId, SessionId};
@@ -17,17 +18,15 @@ impl Task {
     pub(super) fn incoming(&mut self, received: Received) {
         let Received { what, weight } = received;
         match what {
-            Incoming::Notification { method, params } if method == "session/update" => {
-                self.update(&params, Some(weight));
-            }
+            Incoming::Notification { method, params } if method == SESSION_UPDATE => self.update(params, weight),
             Incoming::Notification { method, .. } => {
                 tracing::debug!(agent = self.agent.name.0, method, "a notification that Pleat does not know");
             }
-            Incoming::Request { id, method, params } => self.request(id, &method, params),
+            Incoming::Request { id, method, params } => self.request(id, &method, params, weight),
             Incoming::Answer { to, result } => self.answered(to, result),
             Incoming::Noise(line) => {
                 tracing::debug!(agent = self.agent.name.0, bytes = line.len(), "a line that is no message");
-                self.noise.keep(line);
+                self.noise.keep(&line);
             }
             Incoming::SkippedLine { bytes } => {
                 for session in self.sessions.keys() {
@@ -38,37 +37,46 @@ impl Task {
         }
     }
 
+    /// What comes while the process is being ended: only what it still says of its calls matters.
+    pub(super) fn late(&mut self, received: Received) {
+        if let Incoming::Notification { method, params } = received.what
+            && method == SESSION_UPDATE
+        {
+            self.update(params, received.weight);
+        }
+    }
+
     /// An update of a session; one of a session that is not known yet waits until it is.
-    pub(super) fn update(&mut self, params: &Value, weight: Option<Weight>) {
-        let Some(id) = session_id(params) else { return };
+    pub(super) fn update(&mut self, params: Value, weight: Weight) {
+        let Some(id) = session_id(&params) else { return };
         if self.opening.is_some() && !self.by_agent_session.contains_key(&id) && !self.adapter.is_sub_agent(&id) {
             if self.early.len() < MAX_EARLY {
-                self.early.push(params.clone());
+                self.early.push((params, weight));
             }
             return;
         }
+        let weight = Arc::new(weight);
         if let Some(session) = self.by_agent_session.get(&id)
             && let Some(update) = params.get("update").filter(|update| is_offer(update))
         {
-            self.tell(session, News::Offered(update.clone()));
+            self.tell(session, News::Offered { update: update.clone(), weight: weight.clone() });
         }
-        let events = self.adapter.update(params, false);
-        self.happened(events, weight);
+        let events = self.adapter.update(&params, false);
+        self.happened(events, &weight);
     }
 
     /// Tells sessions what happened in them, events that follow each other together.
-    pub(super) fn happened(&self, events: Vec<SessionEvent>, weight: Option<Weight>) {
-        let weight = Arc::new(weight.unwrap_or_default());
+    pub(super) fn happened(&self, events: Vec<SessionEvent>, weight: &Arc<Weight>) {
         let mut gathered: Option<(AgentSessionId, Vec<Event>)> = None;
         for (id, event) in events {
             match &mut gathered {
                 Some((last, events)) if *last == id => events.push(event),
                 Some(_) | None => {
-                    self.tell_happened(gathered.replace((id, vec![event])), &weight);
+                    self.tell_happened(gathered.replace((id, vec![event])), weight);
                 }
             }
         }
-        self.tell_happened(gathered, &weight);
+        self.tell_happened(gathered, weight);
     }
 
     fn tell_happened(&self, gathered: Option<(AgentSessionId, Vec<Event>)>, weight: &Arc<Weight>) {
@@ -85,7 +93,7 @@ impl Task {
         match self.asked.remove(&to) {
             Some(Asked::Initialize) => self.initialized(result),
             Some(Asked::LogIn { session }) => self.logged_in(session, result),
-            Some(Asked::NewSession(session)) => self.opened(&session, result),
+            Some(Asked::NewSession { session, tenancy }) => self.opened(&session, tenancy, result),
             Some(Asked::Prompt { session, prompt }) => self.prompt_answered(&session, prompt, result),
             Some(Asked::Set { session, setting }) => self.tell(&session, News::Set { setting, result }),
             Some(Asked::List { root, so_far, reply }) => self.listed(root, so_far, reply, result),

@@ -35,6 +35,7 @@ pub(crate) struct Surroundings {
     pub(crate) marks: ProcessMarks,
     pub(crate) wire_logs: Option<WireLogs>,
     pub(crate) limits: ClientLimits,
+    pub(crate) hidden: Vec<String>,
 }
 
 /// A handle to a running agent. With the last one the process ends.
@@ -140,12 +141,16 @@ pub(crate) enum News {
         weight: Arc<Weight>,
     },
     /// An update about modes, options or commands.
-    Offered(Value),
+    Offered {
+        update: Value,
+        weight: Arc<Weight>,
+    },
     /// A person is asked: what the request says, and how it is answered.
     Asked {
         events: Vec<Event>,
         request: RequestKey,
         id: RequestId,
+        weight: Weight,
     },
     /// A prompt is answered; with what a person can do where only a login helps.
     Answered {

@@ -97,7 +97,12 @@ impl Task {
             let Some(served) = self.sessions.get_mut(&session) else { continue };
             match Workspace::open(&served.root, &served.directories) {
                 Ok(workspace) => {
-                    let client = ClientSession::new(workspace, self.limits.clone(), self.terminal_news.clone());
+                    let client = ClientSession::new(
+                        workspace,
+                        self.limits.clone(),
+                        self.hidden.clone(),
+                        self.terminal_news.clone(),
+                    );
                     served.client = Some(client);
                 }
                 Err(error) => {
@@ -107,15 +112,20 @@ impl Task {
             }
             let further = if takes_directories { served.directories.as_slice() } else { &[] };
             let params = messages::new_session(&served.root, further);
+            let tenancy = served.tenancy;
             let token = self.connection.request(messages::method::SESSION_NEW, params);
-            self.asked.insert(token, Asked::NewSession(session.clone()));
+            self.asked.insert(token, Asked::NewSession { session: session.clone(), tenancy });
             self.opening = Some(session);
         }
     }
 
-    pub(super) fn opened(&mut self, session: &SessionId, result: Result<Value, RpcError>) {
+    pub(super) fn opened(&mut self, session: &SessionId, tenancy: u64, result: Result<Value, RpcError>) {
         self.opening = None;
+        let is_its_own = self.sessions.get(session).is_some_and(|served| served.tenancy == tenancy);
         match result {
+            // Who asked has left meanwhile.
+            Ok(answer) if !is_its_own => self.close_unwanted(&answer),
+            Err(_) if !is_its_own => {}
             Ok(answer) => match messages::session_id(&answer).map(|id| AgentSessionId(id.to_owned())) {
                 Some(id) => self.open_as(session, id, answer),
                 None => self.fail_session(session, "its answer to `session/new` names no session"),
@@ -137,20 +147,25 @@ impl Task {
     fn open_as(&mut self, session: &SessionId, id: AgentSessionId, answer: Value) {
         let Some(info) = self.info().cloned() else { return };
         let early = std::mem::take(&mut self.early);
-        let Some(served) = self.sessions.get_mut(session) else {
-            // It has left meanwhile.
-            let token = self.connection.request(messages::method::SESSION_CLOSE, messages::close_session(&id.0));
-            self.asked.insert(token, Asked::Close);
-            return;
-        };
+        let Some(served) = self.sessions.get_mut(session) else { return };
         served.agent_session = Some(id.clone());
+        self.known.insert(id.clone());
         self.by_agent_session.insert(id.clone(), session.clone());
         if let Some(log) = &self.log {
             log.name_session(session, &id);
         }
         self.tell(session, News::Open { agent_session: id, answer, info });
-        for params in early {
-            self.update(&params, None);
+        for (params, weight) in early {
+            self.update(params, weight);
+        }
+    }
+
+    fn close_unwanted(&mut self, answer: &Value) {
+        self.early.clear();
+        if let Some(id) = messages::session_id(answer) {
+            self.known.insert(AgentSessionId(id.to_owned()));
+            let token = self.connection.request(messages::method::SESSION_CLOSE, messages::close_session(id));
+            self.asked.insert(token, Asked::Close);
         }
     }
 
@@ -217,9 +232,9 @@ impl Task {
         };
         let (listed, cursor) = messages::listed_sessions(&answer);
         // An agent that always names a next page would be asked for ever.
-        let is_last = listed.is_empty();
+        let is_new = listed.iter().any(|session| !so_far.contains(session));
         so_far.extend(listed);
-        match cursor.filter(|_| !is_last) {
+        match cursor.filter(|_| is_new) {
             Some(cursor) => self.list_page(root, so_far, Some(&cursor), reply),
             None => {
                 let _ = reply.send(Ok(so_far));

@@ -7,14 +7,16 @@ use crate::process_marks::ProcessMarks;
 use pleat_acp::adapter::Adapter;
 use pleat_acp::client::{ClientLimits, ClientSession, TerminalNews};
 use pleat_acp::connection::messages::{self, AgentInfo, ListedSession};
-use pleat_acp::connection::{Connection, ConnectionOptions, IncomingLines, RequestId, RpcError, Token, WireTap};
+use pleat_acp::connection::{
+    Connection, ConnectionOptions, IncomingLines, RequestId, RpcError, Token, Weight, WireTap,
+};
 use pleat_acp::process::{AgentCommand, ExitLadder, SpawnError};
 use pleat_acp::wire_log::{ProcessLog, WireLogs};
 use pleat_store::ProcessMark;
 use pleat_transcript::event::PromptKey;
 use pleat_transcript::ids::{AgentSessionId, SessionId};
 use serde_json::Value;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +33,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 /// One agent process and what is known of it.
 pub(super) struct Task {
     pub(super) agent: Agent,
-    pub(super) connection: Connection,
+    pub(super) connection: Arc<Connection>,
     incoming: IncomingLines,
     pub(super) adapter: Adapter,
     pub(super) stage: Stage,
@@ -43,7 +45,10 @@ pub(super) struct Task {
     pub(super) to_open: VecDeque<SessionId>,
     pub(super) opening: Option<SessionId>,
     /// What it said meanwhile of sessions that nobody knows.
-    pub(super) early: Vec<Value>,
+    pub(super) early: Vec<(Value, Weight)>,
+    /// All ids of sessions that it has ever told.
+    pub(super) known: HashSet<AgentSessionId>,
+    tenancies: u64,
     /// Requests to list sessions that wait until it has said who it is.
     pub(super) to_list: Vec<(Option<PathBuf>, Listing)>,
     pub(super) noise: Noise,
@@ -52,6 +57,8 @@ pub(super) struct Task {
     /// What it was seen to print last, for those who wait for its start.
     pub(super) progress: String,
     pub(super) limits: ClientLimits,
+    /// Variables of the environment that nothing of it inherits.
+    pub(super) hidden: Vec<String>,
     pub(super) terminal_news: mpsc::UnboundedSender<TerminalNews>,
     heard_of_terminals: mpsc::UnboundedReceiver<TerminalNews>,
     /// Its requests that are being served.
@@ -85,6 +92,8 @@ pub(super) struct Served {
     pub(super) directories: Vec<PathBuf>,
     pub(super) news: mpsc::UnboundedSender<News>,
     pub(super) client: Option<ClientSession>,
+    /// A session that leaves and comes again is another tenant.
+    pub(super) tenancy: u64,
     /// What the agent calls it, once it is open.
     pub(super) agent_session: Option<AgentSessionId>,
 }
@@ -93,7 +102,7 @@ pub(super) struct Served {
 pub(super) enum Asked {
     Initialize,
     LogIn { session: Option<SessionId> },
-    NewSession(SessionId),
+    NewSession { session: SessionId, tenancy: u64 },
     Prompt { session: SessionId, prompt: PromptKey },
     Set { session: SessionId, setting: Setting },
     Close,
@@ -106,6 +115,7 @@ impl Task {
         let mut command = AgentCommand::new(&agent.command, root);
         command.args.clone_from(&agent.args);
         command.env = agent.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        command.hidden.clone_from(&surroundings.hidden);
         let log = surroundings.wire_logs.as_ref().map(WireLogs::process);
         let tap = log.clone().map(|log| Arc::new(log) as Arc<dyn WireTap>);
         let (connection, incoming) = Connection::spawn_with(&command, ConnectionOptions { tap, ..Default::default() })?;
@@ -123,7 +133,7 @@ impl Task {
         let (terminal_news, heard_of_terminals) = mpsc::unbounded_channel();
         Ok(Self {
             agent: agent.clone(),
-            connection,
+            connection: Arc::new(connection),
             incoming,
             adapter: Adapter::new(),
             stage: Stage::Greeted,
@@ -133,11 +143,14 @@ impl Task {
             to_open: VecDeque::new(),
             opening: None,
             early: Vec::new(),
+            known: HashSet::new(),
+            tenancies: 0,
             to_list: Vec::new(),
             noise: Noise::default(),
             stderr_before_prompt: 0,
             progress: String::new(),
             limits: surroundings.limits.clone(),
+            hidden: surroundings.hidden.clone(),
             terminal_news,
             heard_of_terminals,
             serving: JoinSet::new(),
@@ -157,7 +170,7 @@ impl Task {
         while !matches!(self.stage, Stage::Over) {
             tokio::select! {
                 order = orders.recv() => match order {
-                    Some(order) => self.order(order).await,
+                    Some(order) => self.order(order),
                     None => self.stage = Stage::Over,
                 },
                 taken = self.incoming.recv_many(&mut lines, LINES_AT_ONCE) => {
@@ -194,16 +207,32 @@ impl Task {
         }
     }
 
-    /// Ends what is left of the process and of what it had us run.
+    /// Ends what is left of the process and of what it had us run, and hears it out meanwhile.
     async fn end(mut self) {
         self.serving.abort_all();
-        for client in self.sessions.values().filter_map(|served| served.client.as_ref()) {
-            client.end().await;
+        let clients: Vec<_> = self.sessions.values().filter_map(|served| served.client.clone()).collect();
+        let connection = self.connection.clone();
+        let mut ending = tokio::spawn(async move {
+            let mut ends: JoinSet<()> = clients.into_iter().map(|client| async move { client.end().await }).collect();
+            connection.shut_down(ExitLadder::default()).await;
+            while ends.join_next().await.is_some() {}
+        });
+        let mut lines = Vec::new();
+        let mut is_over = false;
+        loop {
+            tokio::select! {
+                _ = &mut ending => break,
+                taken = self.incoming.recv_many(&mut lines, LINES_AT_ONCE), if !is_over => {
+                    is_over = taken == 0;
+                    for line in lines.drain(..) {
+                        self.late(line);
+                    }
+                }
+                Some(news) = self.heard_of_terminals.recv() => self.terminal(news),
+            }
         }
-        self.connection.shut_down(ExitLadder::default()).await;
-        // The marks of terminals that have just ended.
         while let Ok(news) = self.heard_of_terminals.try_recv() {
-            self.note_terminal(&news);
+            self.terminal(news);
         }
         if let Some(mark) = self.mark.take() {
             self.marks.ended(mark);
@@ -214,7 +243,7 @@ impl Task {
         }
     }
 
-    async fn order(&mut self, order: Order) {
+    fn order(&mut self, order: Order) {
         match order {
             Order::Open(tenant) => self.open(tenant),
             Order::LogIn { session, method } => self.log_in(Some(session), &method),
@@ -230,7 +259,7 @@ impl Task {
                 self.connection.respond(&id, Ok(answer));
             }
             Order::Set { session, setting } => self.set(session, setting),
-            Order::Leave { session, done } => self.leave(&session, done).await,
+            Order::Leave { session, done } => self.leave(&session, done),
             Order::End { done } => {
                 self.leaving.push(done);
                 self.stage = Stage::Over;
@@ -248,7 +277,10 @@ impl Task {
         if let Some(log) = &self.log {
             log.add_session(&session);
         }
-        self.sessions.insert(session.clone(), Served { root, directories, news, client: None, agent_session: None });
+        self.tenancies += 1;
+        let tenancy = self.tenancies;
+        let served = Served { root, directories, news, client: None, tenancy, agent_session: None };
+        self.sessions.insert(session.clone(), served);
         self.to_open.push_back(session);
         self.open_next();
     }
@@ -288,33 +320,33 @@ impl Task {
         self.asked.insert(token, Asked::Set { session, setting });
     }
 
-    async fn leave(&mut self, session: &SessionId, done: oneshot::Sender<()>) {
+    fn leave(&mut self, session: &SessionId, done: oneshot::Sender<()>) {
         self.to_open.retain(|waiting| waiting != session);
+        if self.sessions.len() == 1 && self.sessions.contains_key(session) {
+            // The last one: its terminals and the process end together, and are heard out.
+            self.leaving.push(done);
+            self.stage = Stage::Over;
+            return;
+        }
         let Some(served) = self.sessions.remove(session) else {
             let _ = done.send(());
             return;
         };
         if let Some(id) = &served.agent_session {
             self.by_agent_session.remove(id);
-        }
-        if self.sessions.is_empty() {
-            // It was the last one: its terminals and the process end together.
-            self.sessions.insert(session.clone(), served);
-            self.leaving.push(done);
-            self.stage = Stage::Over;
-            return;
-        }
-        if let Some(client) = served.client {
-            client.end().await;
-        }
-        if let Some(id) = served.agent_session {
             let token = self.connection.request(messages::method::SESSION_CLOSE, messages::close_session(&id.0));
             self.asked.insert(token, Asked::Close);
         }
         if let Some(log) = &self.log {
             log.remove_session(session);
         }
-        let _ = done.send(());
+        // The other sessions do not wait for its terminals.
+        tokio::spawn(async move {
+            if let Some(client) = served.client {
+                client.end().await;
+            }
+            let _ = done.send(());
+        });
     }
 
     pub(super) fn agent_session(&self, session: &SessionId) -> Option<AgentSessionId> {

@@ -1,6 +1,6 @@
 //! The session's place at an agent: from its start to its end.
 
-use super::{SessionActor, gone};
+use super::SessionActor;
 use crate::agent_process::{AgentProcess, Ending, News, Order, Tenant, it_wrote};
 use crate::agents::Agent;
 use crate::clock::now;
@@ -138,10 +138,14 @@ impl SessionActor {
                 }
                 drop(weight);
             }
-            News::Offered(update) => {
+            News::Offered { update, weight } => {
                 self.live.offers.update(&update);
+                drop(weight);
             }
-            News::Asked { events, request, id } => self.asked(events, &request, id),
+            News::Asked { events, request, id, weight } => {
+                self.asked(events, &request, id);
+                drop(weight);
+            }
             News::Answered { prompt, answer, login } => self.answered(prompt, answer, login.as_ref()),
             News::Set { setting, result } => self.set(&setting, result).await?,
             News::SkippedLine { bytes } => {
@@ -163,7 +167,7 @@ impl SessionActor {
         }
         self.live.agent = AgentState::Ready;
         self.live.offers.opened(answer);
-        if !earlier.is_empty() {
+        if !earlier.is_empty() && self.record.has_turns() {
             let text =
                 "The agent was started anew and does not know what was said before. What you see is what Pleat kept.";
             self.apply(Event::Notice { level: NoticeLevel::Warning, code: "context_lost", text: text.to_owned() });
@@ -191,32 +195,81 @@ impl SessionActor {
             self.agent_title(),
             it_wrote(&says)
         );
+        self.retire_process();
         self.let_go_of_agent();
         self.agent_failed(&reason);
     }
 
     /// The process has ended by itself.
     fn process_ended(&mut self, ending: &Ending) {
-        let was_open = self.is_open();
+        let Some(link) = &self.link else { return };
         let title = self.agent_title();
-        self.forget_link("the agent has ended");
-        if was_open {
-            let reason = format!("{title} ended before it had answered{}.", ending.how);
-            self.apply(Event::AgentGone { reason: Some(reason), last_words: ending.last_words.clone() });
-        } else {
-            let how = &ending.how;
-            let words = ending.it_wrote();
-            self.agent_failed(&format!(
+        let (how, words) = (&ending.how, ending.it_wrote());
+        let failed = match (&link.stage, &self.live.agent) {
+            (LinkStage::Open { .. }, _) if self.record.live_turn().is_some() => None,
+            // An agent that ends whenever it is told what was chosen would be started for ever.
+            (LinkStage::Open { .. }, _) => Some(format!("{title} ended before it could be asked{how}.{words}")),
+            (_, AgentState::NeedsLogin(login)) => {
+                Some(format!("{title} wants a login, and has ended{how}: {}.{}", login.said, login.advice()))
+            }
+            (LinkStage::Opening { .. } | LinkStage::NeedsLogin, _) => Some(format!(
                 "{title} ended as soon as it was started{how}. Run its command in a terminal to see why.{words}"
-            ));
+            )),
+        };
+        let was_open = self.is_open();
+        self.end_stopped_turn();
+        self.forget_link("the agent has ended");
+        match failed {
+            Some(reason) if !was_open || self.waits() => self.agent_failed(&reason),
+            Some(_) => {}
+            None => {
+                let reason = format!("{title} ended before it had answered{how}.");
+                self.apply(Event::AgentGone { reason: Some(reason), last_words: ending.last_words.clone() });
+            }
         }
     }
 
     /// The process is gone without a word.
     pub(super) fn process_lost(&mut self) {
-        if self.link.is_some() {
-            self.forget_link("the agent has ended");
-            self.apply(gone("The agent ended before it had answered."));
+        let ending = Ending { how: String::new(), last_words: String::new() };
+        self.process_ended(&ending);
+    }
+
+    /// An agent that ended after Stop has stopped.
+    fn end_stopped_turn(&mut self) {
+        if self.stop_by.is_some() {
+            self.end_turn_cancelled();
+        }
+    }
+
+    /// What an agent that did not answer Stop still says belongs to the turn that was ended without it, until the next
+    /// one begins (docs/spec/record.md, Rest 3).
+    pub(super) fn late_news(&mut self, news: News) {
+        match news {
+            News::Happened { events, weight: _ } if self.record.live_turn().is_none() => {
+                for event in events {
+                    self.apply(event);
+                }
+            }
+            News::Happened { .. }
+            | News::Starting { .. }
+            | News::Open { .. }
+            | News::NeedsLogin(_)
+            | News::Taken
+            | News::Failed(_)
+            | News::Offered { .. }
+            | News::Asked { .. }
+            | News::Answered { .. }
+            | News::Set { .. }
+            | News::SkippedLine { .. }
+            | News::Ended(_) => {}
+        }
+    }
+
+    /// A process that hangs gets no further sessions.
+    pub(super) fn retire_process(&self) {
+        if let Some(link) = &self.link {
+            self.shared.processes.retire(&link.process);
         }
     }
 
@@ -232,14 +285,18 @@ impl SessionActor {
         }
     }
 
-    /// Leaves the process, which ends with its last session; what it still says is not listened to.
-    pub(super) fn let_go_of_agent(&mut self) {
-        if let Some(link) = self.forget_link("the agent was ended") {
-            let (done, ending) = oneshot::channel();
-            link.process.order(Order::Leave { session: self.session.clone(), done });
-            self.endings.retain_mut(|ending| matches!(ending.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
-            self.endings.push(ending);
+    /// Leaves the process, which ends with its last session. What it still asks is answered; what it still says can be
+    /// heard by whoever keeps the link.
+    pub(super) fn let_go_of_agent(&mut self) -> Option<Link> {
+        let mut link = self.forget_link("the agent was ended")?;
+        for (_, id) in link.permissions.drain() {
+            link.process.order(Order::AnswerPermission { id, option: None });
         }
+        let (done, ending) = oneshot::channel();
+        link.process.order(Order::Leave { session: self.session.clone(), done });
+        self.endings.retain_mut(|ending| matches!(ending.try_recv(), Err(oneshot::error::TryRecvError::Empty)));
+        self.endings.push(ending);
+        Some(link)
     }
 
     fn forget_link(&mut self, reason: &str) -> Option<Link> {

@@ -11,6 +11,11 @@ use pleat_transcript::event::Event;
 use pleat_transcript::message::NoticeLevel;
 use pleat_transcript::session::ChosenSettings;
 use serde_json::Value;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long an agent may take to answer a choice: a prompt waits for it.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What was chosen, and what the agent has not answered yet.
 pub(super) struct Choices {
@@ -20,6 +25,7 @@ pub(super) struct Choices {
 
 struct AskedSetting {
     setting: Setting,
+    since: Instant,
     /// Who waits for it; `None`: it was chosen before, and is told to a new process again.
     reply: Option<Reply>,
 }
@@ -32,6 +38,11 @@ impl Choices {
     /// Whether the agent has answered all of them: a prompt does not overtake the mode that was chosen for it.
     pub(super) fn are_settled(&self) -> bool {
         self.asked.is_empty()
+    }
+
+    /// When the oldest that is not answered is given up.
+    pub(super) fn settle_by(&self) -> Option<Instant> {
+        self.asked.first().map(|asked| asked.since + PATIENCE)
     }
 
     /// The process is gone, and with it its answers.
@@ -92,7 +103,7 @@ impl SessionActor {
 
     fn ask_for(&mut self, setting: Setting, reply: Option<Reply>) {
         self.outbox.push(Order::Set { session: self.session.clone(), setting: setting.clone() });
-        self.choices.asked.push(AskedSetting { setting, reply });
+        self.choices.asked.push(AskedSetting { setting, since: Instant::now(), reply });
     }
 
     async fn store_choices(&mut self) -> Result<(), StoreError> {
@@ -125,23 +136,33 @@ impl SessionActor {
                     let _ = reply.send(Ok(()));
                 }
             }
-            Err(error) => match reply {
-                Some(reply) => {
-                    let _ = reply.send(Err(HostError::AgentRefused(error.message)));
-                }
-                None => self.not_repeated(setting, &error),
-            },
+            Err(error) => self.refused(setting, reply, error.message),
         }
         Ok(())
     }
 
-    fn not_repeated(&mut self, setting: &Setting, error: &RpcError) {
+    /// An agent that does not answer holds nobody up.
+    pub(super) fn choices_took_too_long(&mut self) {
+        let asked = self.choices.asked.remove(0);
+        let seconds = PATIENCE.as_secs();
+        self.refused(&asked.setting, asked.reply, format!("it did not answer within {seconds} s"));
+    }
+
+    /// Tells who waits for a choice, or the transcript where nobody does.
+    fn refused(&mut self, setting: &Setting, reply: Option<Reply>, said: String) {
+        match reply {
+            Some(reply) => drop(reply.send(Err(HostError::AgentRefused(said)))),
+            None => self.not_repeated(setting, &said),
+        }
+    }
+
+    fn not_repeated(&mut self, setting: &Setting, said: &str) {
         let what = match setting {
             Setting::Mode(mode) => format!("the mode `{mode}`"),
             Setting::Model(model) => format!("the model `{model}`"),
             Setting::Option { id, .. } => format!("the option `{id}`"),
         };
-        let text = format!("{} did not take {what}, which was chosen before: {}", self.agent_title(), error.message);
+        let text = format!("{} did not take {what}, which was chosen before: {said}", self.agent_title());
         self.apply(Event::Notice { level: NoticeLevel::Warning, code: "choice_lost", text });
     }
 }

@@ -36,7 +36,7 @@ impl SessionActor {
         let rules = self.agent.as_ref().ok().map(|agent| agent.allow.as_slice()).filter(|rules| !rules.is_empty())?;
         let call = self.record.asked_about(request)?;
         let workspace = Workspace::open(&self.root, &self.directories).ok()?;
-        allowed_option(call, rules, &self.root, &workspace)
+        allowed_option(&call, rules, &self.root, &workspace)
     }
 
     /// A person's answer, once.

@@ -4,7 +4,7 @@ use super::SessionActor;
 use super::agent::LinkStage;
 use crate::agent_process::{Login, Order};
 use crate::clock::{TimeOrderedIds, now};
-use crate::error::HostError;
+use crate::error::{HostError, path_text};
 use crate::new_prompt::NewPrompt;
 use crate::prompt_parts::prompt_parts;
 use pleat_store::Durability;
@@ -94,6 +94,13 @@ impl SessionActor {
             Some(LinkStage::Open { .. }) => self.send(next),
             Some(LinkStage::Opening { .. } | LinkStage::NeedsLogin) => {}
         }
+        // Either may have failed the prompt at once.
+        self.look_at_end();
+    }
+
+    /// Whether a prompt waits that nothing holds.
+    pub(super) fn waits(&self) -> bool {
+        self.waiting.iter().any(|prompt| prompt.held.is_none())
     }
 
     /// Looks at how the last turn ended, once.
@@ -132,6 +139,7 @@ impl SessionActor {
     /// Takes a prompt out of the queue and makes it the message and the turn that it is from now on.
     fn begin_turn(&mut self, place: usize) -> (PromptKey, WaitingPrompt) {
         let waiting = self.waiting.remove(place);
+        self.abandoned = None;
         self.prompts += 1;
         let prompt = self.newest_prompt();
         self.pending.add(vec![Change::RemovePrompt { prompt: waiting.id.clone(), sent: true }]);
@@ -193,9 +201,11 @@ impl SessionActor {
         let found = directory.canonicalize().ok().filter(|path| path.is_dir());
         let directory = found.ok_or(HostError::NoDirectory(directory))?;
         if !self.directories.contains(&directory) {
-            self.directories.push(directory);
-            let all = self.directories.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-            let update = SessionUpdate { directories: Some(all), ..Default::default() };
+            let mut all = self.directories.clone();
+            all.push(directory);
+            let texts = all.iter().map(|path| path_text(path)).collect::<Result<_, _>>()?;
+            self.directories = all;
+            let update = SessionUpdate { directories: Some(texts), ..SessionUpdate::default() };
             self.pending.add(vec![Change::UpdateSession(update)]);
             self.commit(Durability::Person).await?;
         }

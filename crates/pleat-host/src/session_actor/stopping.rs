@@ -45,18 +45,19 @@ impl SessionActor {
         Ok(())
     }
 
-    /// The agent did not answer Stop: its turn ends as cancelled, and the next prompt gets another process. What this
-    /// one still says of the turn is not listened to.
+    /// The agent did not answer Stop: its turn ends as cancelled, and the next prompt gets another process.
     pub(super) async fn stop_by_force(&mut self) -> Result<(), StoreError> {
+        self.end_turn_cancelled();
+        self.commit(Durability::Person).await?;
+        self.retire_process();
+        self.abandoned = self.let_go_of_agent();
+        Ok(())
+    }
+
+    pub(super) fn end_turn_cancelled(&mut self) {
         let answer = PromptAnswer::Stopped { reason: Some("cancelled".to_owned()), usage: None };
         self.apply(Event::PromptAnswered { prompt: self.newest_prompt(), answer });
         self.look_at_end();
-        self.commit(Durability::Person).await?;
-        if let Some(link) = &self.link {
-            self.shared.processes.retire(&link.process);
-        }
-        self.let_go_of_agent();
-        Ok(())
     }
 
     /// Ends the agent for a person who is done with it. What it was at is interrupted; what waits is held.

@@ -192,3 +192,36 @@ async fn a_session_of_an_agent_that_nobody_knows() {
     assert!(failure(&document).contains("`player`"), "{}", failure(&document));
     assert!(failure(&document).contains("pleat.toml"));
 }
+
+/// A start that failed fails its prompt alone; the next one is tried anew.
+#[tokio::test]
+async fn the_prompt_after_a_failed_start_is_not_held() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("agent");
+    let agent = agent(program.to_str().unwrap(), &[]);
+    let stage = Stage::start(folder.path(), store_in(folder.path()), agent, HostSettings::default()).await;
+    stage.prompt("hello").await;
+    stage.until_turns(&[TurnState::Failed]).await;
+    stage.prompt("again").await;
+    let document = stage.until_turns(&[TurnState::Failed, TurnState::Failed]).await;
+    assert!(document.session.waiting.is_empty());
+    stage.host.shut_down().await;
+}
+
+/// An agent that dies whenever it is told what was chosen fails the prompt, and is not started for ever.
+#[tokio::test]
+async fn an_agent_that_dies_of_a_choice_is_not_started_for_ever() {
+    let stage = Stage::with(
+        r#"
+open_session modes={"currentModeId": "ask", "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "plan", "name": "Plan"}]}
+hear session/set_mode
+abort
+"#,
+    )
+    .await;
+    stage.host.choose(&stage.session, pleat_host::Setting::Mode("plan".to_owned())).await.unwrap();
+    stage.prompt("hello").await;
+    let document = stage.until_turns(&[TurnState::Failed]).await;
+    assert!(failure(&document).contains("ended before it could be asked"), "{}", failure(&document));
+    assert_eq!(stage.pids().len(), 1);
+}

@@ -206,7 +206,7 @@ open_session
 hear session/prompt as prompt
 call c1 kind=read rawInput={"path": "$CWD/inside.txt"}
 call c2 kind=read rawInput={"path": "/etc/passwd"}
-call c3 kind=edit rawInput={"path": "$CWD/inside.txt"}
+call c3 kind=read rawInput={"path": "$CWD/inside.txt"} content=[{"type": "diff", "path": "/etc/passwd", "newText": ""}]
 ask r1 c1 options=[{"optionId": "ever", "name": "Always", "kind": "allow_always"}, {"optionId": "once", "name": "Once", "kind": "allow_once"}]
 hear_answer r1
 ask r2 c2; ask r3 c3

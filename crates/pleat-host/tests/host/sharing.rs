@@ -86,6 +86,28 @@ async fn a_session_is_not_hurt_by_another_ones_agent() {
     first.host.shut_down().await;
 }
 
+/// Whoever leaves a shared process leaves none of its questions without an answer.
+#[tokio::test]
+async fn a_session_that_leaves_answers_what_it_was_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = SERVES_MANY.replace(
+        "    if $prompt.params.prompt.0.text != hang",
+        "    if $prompt.params.prompt.0.text == ask { call c1 session=$prompt.params.sessionId; \
+         ask r1 c1 session=$prompt.params.sessionId; hear_answer r1 }\n    if $prompt.params.prompt.0.text != hang",
+    );
+    let (first, second) = two_sessions(folder.path(), &script, true).await;
+    opened(&first).await;
+    opened(&second).await;
+    first.prompt("ask").await;
+    first.until_asked(1).await;
+    first.host.end_agent(&first.session).await.unwrap();
+    second.prompt("again").await;
+    second.until_turns(&[Completed, Completed]).await;
+    assert_eq!(first.heard_answers("r1")[0]["result"]["outcome"]["outcome"], "cancelled");
+    assert_eq!(first.pids().len(), 1);
+    first.host.shut_down().await;
+}
+
 /// On a shared process a session that hangs is let go alone: the others keep theirs.
 #[tokio::test]
 async fn a_session_that_hangs_leaves_a_shared_process() {

@@ -176,3 +176,41 @@ async fn stop_without_a_turn_does_nothing() {
     assert!(stage.document().await.messages.is_empty());
     assert!(stage.pids().is_empty());
 }
+
+/// An agent that answers Stop by ending has stopped.
+#[tokio::test]
+async fn an_agent_that_ends_on_stop_has_stopped() {
+    let stage =
+        Stage::with("open_session\nhear session/prompt\ncall c1 status=in_progress\nhear session/cancel\nexit 0").await;
+    stage.prompt("one").await;
+    stage.until(|document| call_states(document) == [CallState::Running]).await;
+    stage.stop().await;
+    let document = stage.until_turns(&[TurnState::Cancelled]).await;
+    assert_eq!(call_states(&document), [CallState::Cancelled]);
+    assert!(notices(&document).is_empty(), "{:?}", notices(&document));
+}
+
+/// What an agent still says of a turn that was ended without it stays with that turn.
+#[tokio::test]
+async fn late_words_of_an_abandoned_turn_stay_with_it() {
+    let settings = HostSettings { stop_grace: Duration::from_millis(100), ..HostSettings::default() };
+    let script = r#"
+open_session
+hear session/prompt
+call c1 status=in_progress
+hear session/cancel
+wait_at gate
+call_update c1 status=completed output="done after all"
+listen
+"#;
+    let stage = Stage::with_settings(script, settings).await;
+    stage.make_gate("gate");
+    stage.prompt("one").await;
+    stage.until(|document| call_states(document) == [CallState::Running]).await;
+    stage.stop().await;
+    stage.until_turns(&[TurnState::Cancelled]).await;
+    stage.open_gate("gate").await;
+    let document = stage.until(|document| call_states(document) == [CallState::Completed]).await;
+    assert_eq!(turns(&document), [TurnState::Cancelled]);
+    assert_eq!(crate::stage::calls(&document)[0].output[0]["content"]["text"], "done after all");
+}

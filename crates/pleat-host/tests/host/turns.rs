@@ -238,3 +238,32 @@ listen
     assert_eq!(call_states(&document), [CallState::Interrupted]);
     assert_eq!(notice_codes(&document), ["interrupted"]);
 }
+
+/// A session whose store failed is taken up again by itself, and what waits is sent.
+#[tokio::test]
+async fn a_session_goes_on_when_it_can_be_stored_again() {
+    let switch = Arc::new(Switch::default());
+    let script = r#"
+open_session
+hear session/prompt as prompt
+if $RUN == 1 {
+    text "at work"
+    wait_at gate
+    call c1 status=completed
+    listen
+}
+finish prompt
+listen
+"#;
+    let stage = Stage::with_store(script, |store| SwitchedStore::around(store, &switch)).await;
+    stage.make_gate("gate");
+    stage.prompt("one").await;
+    stage.until(|document| said(document) == "at work").await;
+    stage.prompt("two").await;
+    switch.refuses.store(true, Ordering::SeqCst);
+    stage.open_gate("gate").await;
+    // Its agent is let go; nobody gives a command.
+    crate::stage::until_gone(stage.pids()[0]).await;
+    switch.refuses.store(false, Ordering::SeqCst);
+    stage.until_turns(&[TurnState::Interrupted, TurnState::Completed]).await;
+}

@@ -256,6 +256,11 @@ impl TrackedCall {
         Self { call, turn, output, asked, plan_text, has_input, has_output }
     }
 
+    /// With its output.
+    pub(super) fn whole(&self) -> Call {
+        Call { output: self.output.blocks(), ..self.call.clone() }
+    }
+
     fn forget_contents(&mut self) {
         self.call.input = None;
         self.call.locations = Vec::new();

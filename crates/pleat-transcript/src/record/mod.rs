@@ -131,6 +131,11 @@ impl SessionRecord {
         self.replay.is_some()
     }
 
+    /// Whether anything was ever asked.
+    pub fn has_turns(&self) -> bool {
+        self.turns.active().id.is_some()
+    }
+
     /// The turn that is running.
     pub fn live_turn(&self) -> Option<&TurnId> {
         self.turns.live()

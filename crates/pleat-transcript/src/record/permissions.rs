@@ -1,6 +1,6 @@
 //! Permission requests: a question about a call, answered once (docs/spec/record.md, Calls 4 and "the rest" 1).
 
-use super::calls::CallPlace;
+use super::calls::{CallPlace, TrackedCall};
 use super::{SessionRecord, Step};
 use crate::call::{Call, CallState, Permission, PermissionState};
 use crate::change::CallUpdate;
@@ -102,10 +102,10 @@ impl SessionRecord {
         self.requests.keys().cloned().collect()
     }
 
-    /// The call that an open request is about.
-    pub fn asked_about(&self, request: &RequestKey) -> Option<&Call> {
+    /// The call that an open request is about, with what it shows.
+    pub fn asked_about(&self, request: &RequestKey) -> Option<Call> {
         let open = self.requests.get(request)?;
-        self.calls.get(&open.call).map(|tracked| &tracked.call)
+        self.calls.get(&open.call).map(TrackedCall::whole)
     }
 
     /// What became of a request, unless its call was asked about again since.

@@ -9,6 +9,7 @@ mod password;
 mod progress;
 
 pub(crate) use commands::run;
+pub(crate) use password::hidden_variables;
 
 use crate::command_line::ServeArguments;
 use crate::data_folder::DataFolder;

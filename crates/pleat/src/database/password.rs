@@ -1,8 +1,18 @@
 //! The password of an address that has none: as PostgreSQL's own programs find it, in PGPASSWORD or in the password file
 //! (PGPASSFILE, else `~/.pgpass`).
 
+use pleat_store::maintenance::StoreAddress;
 use pleat_store::postgres::Address;
 use std::path::{Path, PathBuf};
+
+/// Variables of the environment that open this store, and that agents are not handed. For a file there are none: then
+/// they are about other databases.
+pub(crate) fn hidden_variables(address: &StoreAddress) -> Vec<String> {
+    match address {
+        StoreAddress::Sqlite(_) => Vec::new(),
+        StoreAddress::Postgres(_) => ["PGPASSWORD", "PGPASSFILE"].map(str::to_owned).to_vec(),
+    }
+}
 
 /// The address with the password that is kept for it, if there is one.
 pub(super) fn found_for(address: Address) -> Address {

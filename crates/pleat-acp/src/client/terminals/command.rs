@@ -14,15 +14,16 @@ use tokio::process::Command;
 /// Runs the command lines of agents that name no shell.
 const SHELL: &str = "/bin/sh";
 
-/// Starts what a request says, and gives our end of the pipe that it prints to.
+/// Starts what a request says, without the variables of our environment that are `hidden`, and gives our end of the pipe that it prints to.
 pub(super) fn start(
     workspace: &Workspace,
+    hidden: &[String],
     request: &acp::CreateTerminalRequest,
 ) -> Result<(GroupLeader, PipeReader), ServeError> {
     check_characters(request)?;
     let cwd = working_directory(workspace, request)?;
     let (program, args) = program_and_args(request, &cwd);
-    let mut command = command_in(&cwd, program, &args, &request.env);
+    let mut command = command_in(&cwd, program, &args, hidden, &request.env);
     let spawned = io::pipe().and_then(|(reader, writer)| {
         command.stdout(writer.try_clone()?).stderr(writer);
         // It takes the command, whose ends of the pipe would keep that open.
@@ -31,8 +32,8 @@ pub(super) fn start(
     spawned.map_err(|source| not_started(program, &cwd, source))
 }
 
-fn command_in(cwd: &Path, program: &str, args: &[&str], env: &[acp::EnvVariable]) -> Command {
-    let mut command = command_without_store(program);
+fn command_in(cwd: &Path, program: &str, args: &[&str], hidden: &[String], env: &[acp::EnvVariable]) -> Command {
+    let mut command = command_without_store(program, hidden);
     command
         .args(args)
         .envs(env.iter().map(|variable| (&variable.name, &variable.value)))
@@ -100,9 +101,10 @@ mod tests {
     #[test]
     fn a_terminal_is_not_told_of_the_store() {
         let added = acp::EnvVariable::new("ADDED", "x");
-        let command = command_in(Path::new("/"), "env", &[], &[added]);
+        let command = command_in(Path::new("/"), "env", &[], &["PGPASSWORD".to_owned()], &[added]);
         let value_of = |name: &str| command.as_std().get_envs().find(|(variable, _)| *variable == name);
         assert_eq!(value_of("PLEAT_STORE"), Some(("PLEAT_STORE".as_ref(), None)));
+        assert_eq!(value_of("PGPASSWORD"), Some(("PGPASSWORD".as_ref(), None)));
         assert_eq!(value_of("ADDED"), Some(("ADDED".as_ref(), Some("x".as_ref()))));
     }
 }

@@ -5,6 +5,7 @@ use super::error::ServeError;
 use super::workspace::Workspace;
 use crate::process::GroupLeader;
 use agent_client_protocol::v1::schema as acp;
+use news::{NewsQueue, Newsroom};
 use running::RunningCount;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -16,55 +17,24 @@ use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, watch};
 use transcript_output::TranscriptOutput;
 
+pub use news::TerminalNews;
 pub(crate) use transcript_output::left_out_line;
 
 mod command;
 mod exit;
+mod news;
 mod running;
 mod supervisor;
 mod text_tail;
 mod transcript_output;
 mod utf8_stream;
 
-/// What happens to the terminals of a session, in order. Each begins with `Started`; `Exited` and `Ended` come once
-/// each, in this order. After `Exited`, output comes of what the command left running; after `Ended`, only of processes
-/// that left its group.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TerminalNews {
-    /// One was created.
-    Started {
-        /// Its id.
-        terminal: String,
-        /// Its process, which leads a process group of this number.
-        pid: u32,
-    },
-    /// It printed something.
-    Output {
-        /// Its id.
-        terminal: String,
-        /// The next of its output, at most 64 KiB.
-        text: String,
-    },
-    /// Its command has exited. What it printed itself was told before.
-    Exited {
-        /// Its id.
-        terminal: String,
-        /// The exit code, or the name of the signal that ended it; null where the system could not tell.
-        exit: Value,
-    },
-    /// Nothing of its process group is left.
-    Ended {
-        /// Its id.
-        terminal: String,
-        /// As it was started.
-        pid: u32,
-    },
-}
-
 /// The terminals of a session.
 pub(super) struct Terminals {
     limits: ClientLimits,
-    news: mpsc::UnboundedSender<TerminalNews>,
+    /// Variables of our environment that no command inherits.
+    hidden: Vec<String>,
+    newsroom: Newsroom,
     running: RunningCount,
     list: Mutex<TerminalList>,
 }
@@ -97,8 +67,9 @@ pub(super) struct WaitForExit(watch::Receiver<Option<Value>>);
 
 impl Terminals {
     /// There is none.
-    pub(super) fn new(limits: ClientLimits, news: mpsc::UnboundedSender<TerminalNews>) -> Self {
-        Self { limits, news, running: RunningCount::new(), list: Mutex::default() }
+    pub(super) fn new(limits: ClientLimits, hidden: Vec<String>, news: mpsc::UnboundedSender<TerminalNews>) -> Self {
+        let newsroom = Newsroom::new(news, limits.waiting_output_bytes);
+        Self { limits, hidden, newsroom, running: RunningCount::new(), list: Mutex::default() }
     }
 
     /// `terminal/create`. Must be called inside a tokio runtime, where it may block.
@@ -109,13 +80,13 @@ impl Terminals {
     ) -> Result<Value, ServeError> {
         let limit = self.limits.running_terminals;
         let running = self.running.one_more(limit).ok_or(ServeError::TooManyTerminals { limit })?;
-        let (leader, pipe) = command::start(workspace, request)?;
+        let (leader, pipe) = command::start(workspace, &self.hidden, request)?;
         let pipe = receiver(pipe).map_err(|source| not_heard(request, source))?;
         let (orders, ordered) = mpsc::unbounded_channel();
         let heard = Arc::new(Heard::new(self.output_limit(request)));
         let id = self.enter(orders, &heard, &leader)?;
         let output = TranscriptOutput::new(self.limits.transcript_output_bytes);
-        let news = self.news.clone();
+        let news = NewsQueue::new(id.to_string(), self.newsroom.clone());
         tokio::spawn(supervise(Parts {
             id: id.to_string(),
             leader,
@@ -148,8 +119,7 @@ impl Terminals {
         let (number, pid) = (list.count, leader.pid());
         list.terminals.insert(id.clone(), Terminal { number, orders, heard: Arc::clone(heard) });
         tracing::debug!(terminal = %id, pid, "a terminal was created");
-        // Nobody may listen; that is no reason not to run it.
-        let _ = self.news.send(TerminalNews::Started { terminal: id.to_string(), pid });
+        self.newsroom.tell(TerminalNews::Started { terminal: id.to_string(), pid, start: leader.start() });
         Ok(id)
     }
 
@@ -187,6 +157,7 @@ impl Terminals {
         let mut list = self.list();
         list.closed = true;
         list.terminals.clear();
+        self.newsroom.session_ended();
     }
 
     /// Whether the session has ended.
@@ -202,6 +173,12 @@ impl Terminals {
     fn list(&self) -> MutexGuard<'_, TerminalList> {
         // Nothing that could panic halfway is done while it is held.
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Terminals {
+    fn drop(&mut self) {
+        self.newsroom.session_ended();
     }
 }
 

@@ -1,11 +1,13 @@
 //! Watches over one terminal: hears what it prints, tells when it has exited, and kills it in order.
 
+use super::Heard;
 use super::exit::exit_status;
+use super::news::NewsQueue;
 use super::running::Running;
 use super::transcript_output::TranscriptOutput;
 use super::utf8_stream::Utf8Stream;
-use super::{Heard, TerminalNews};
 use crate::adapter::exit_value;
+use crate::connection::Weight;
 use crate::process::{GroupLeader, SIGKILL, SIGTERM};
 use serde_json::Value;
 use std::future::pending;
@@ -55,8 +57,8 @@ pub(super) struct Parts {
     pub(super) orders: mpsc::UnboundedReceiver<Order>,
     pub(super) heard: Arc<Heard>,
     pub(super) output: TranscriptOutput,
-    pub(super) news: mpsc::UnboundedSender<TerminalNews>,
-    /// Kept while anything of the terminal runs.
+    pub(super) news: NewsQueue,
+    /// Kept while anything of the terminal runs, or is to be told.
     pub(super) running: Running,
 }
 
@@ -70,7 +72,8 @@ struct Supervisor {
     heard: Arc<Heard>,
     characters: Utf8Stream,
     output: TranscriptOutput,
-    news: mpsc::UnboundedSender<TerminalNews>,
+    /// While any of it waits for room, nothing more is read.
+    news: NewsQueue,
     running: Option<Running>,
     stage: Stage,
     released: bool,
@@ -97,10 +100,12 @@ enum Happening {
     Exited(io::Result<ExitStatus>),
     /// So many bytes; none at the end.
     Read(usize),
+    /// There is room for what waits to be told.
+    Room(Weight),
     ItIsTime,
 }
 
-/// Watches over a terminal until nothing of it runs, and it is released or has no more to say.
+/// Watches over a terminal until nothing of it runs, it is released or has no more to say, and all of that was told.
 pub(super) async fn supervise(parts: Parts) {
     let mut supervisor = Supervisor {
         id: parts.id,
@@ -123,20 +128,26 @@ pub(super) async fn supervise(parts: Parts) {
         supervisor.do_what_is_due().await;
     }
     supervisor.tell_rest();
+    while !supervisor.news.is_empty() {
+        let weight = supervisor.news.room().await;
+        supervisor.news.tell_first(weight);
+    }
 }
 
 impl Supervisor {
     fn is_over(&self) -> bool {
-        matches!(self.stage, Stage::Gone) && (self.released || self.pipe.is_none())
+        matches!(self.stage, Stage::Gone) && (self.released || self.pipe.is_none()) && self.news.is_empty()
     }
 
     async fn next(&mut self) -> Happening {
         let due = self.next_due();
         let runs = matches!(self.stage, Stage::Running);
+        let all_is_told = self.news.is_empty();
         tokio::select! {
             order = self.orders.recv(), if !self.released => Happening::Ordered(order),
             exit = self.leader.wait(), if runs => Happening::Exited(exit),
-            read = read_some(&mut self.pipe, &mut self.buffer) => Happening::Read(read),
+            read = read_some(&mut self.pipe, &mut self.buffer), if all_is_told => Happening::Read(read),
+            weight = self.news.room(), if !all_is_told => Happening::Room(weight),
             () = at(due) => Happening::ItIsTime,
         }
     }
@@ -152,6 +163,7 @@ impl Supervisor {
                 self.stage = Stage::Exiting { status: exit_status(&exit), tell_at: Instant::now() + OUTPUT_GRACE };
             }
             Happening::Read(count) => self.take_read(count),
+            Happening::Room(weight) => self.news.tell_first(weight),
             Happening::ItIsTime => {}
         }
     }
@@ -212,7 +224,7 @@ impl Supervisor {
     async fn do_what_is_due(&mut self) {
         let now = Instant::now();
         for piece in self.output.take_due(now) {
-            self.tell_output(piece);
+            self.news.output(piece);
         }
         if self.kill_at.is_some_and(|at| at <= now) {
             self.kill_at = None;
@@ -233,7 +245,8 @@ impl Supervisor {
         self.hear_what_is_there();
         self.stage = Stage::Exited { ask_at: now, interval: FIRST_ASK };
         self.tell_rest();
-        self.tell(|terminal| TerminalNews::Exited { terminal, exit: exit_value(&status).unwrap_or_default() });
+        self.news.exited(exit_value(&status).unwrap_or_default());
+        // However long the transcript takes, the agent need not wait for it.
         self.heard.exited(status);
     }
 
@@ -260,24 +273,14 @@ impl Supervisor {
         self.tell_rest();
         let pid = self.leader.pid();
         tracing::debug!(terminal = self.id, pid, "nothing of a terminal is left");
-        self.tell(|terminal| TerminalNews::Ended { terminal, pid });
-        self.running = None;
+        self.news.ended(pid, self.running.take());
     }
 
     /// Tells what waits for the end of the command, or of its output.
     fn tell_rest(&mut self) {
         for piece in self.output.take_rest(Instant::now()) {
-            self.tell_output(piece);
+            self.news.output(piece);
         }
-    }
-
-    fn tell_output(&self, text: String) {
-        self.tell(|terminal| TerminalNews::Output { terminal, text });
-    }
-
-    fn tell(&self, news: impl FnOnce(String) -> TerminalNews) {
-        // Nobody may listen any more; the terminal goes on for the agent.
-        let _ = self.news.send(news(self.id.clone()));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The end of a text.
 
+use crate::utf8::is_inside_a_character;
 use std::collections::VecDeque;
 
 /// The last of a text that grows, and how much of it came before that.
@@ -47,10 +48,6 @@ impl TextTail {
         *self = Self::new(self.limit);
         taken
     }
-}
-
-fn is_inside_a_character(byte: u8) -> bool {
-    byte & 0b1100_0000 == 0b1000_0000
 }
 
 #[cfg(test)]
