@@ -5,7 +5,9 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::time::Duration;
 
-use pleat_acp::connection::{CloseCause, CloseReason, Connection, ConnectionOptions, Incoming, IncomingLines};
+use pleat_acp::connection::{
+    CloseCause, CloseReason, Connection, ConnectionOptions, Incoming, IncomingLines, Received,
+};
 use pleat_acp::process::{AgentCommand, ExitLadder, STDERR_TAIL_BYTES, SpawnError};
 use serde_json::{Value, json};
 
@@ -255,10 +257,16 @@ fn agent_that_does_not_read(then: &str) -> (tempfile::TempDir, Connection, Incom
     (directory, connection, incoming)
 }
 
+/// What comes, until nothing does any more; at least 4 items.
+async fn next_if_any(incoming: &mut IncomingLines, before: usize) -> Option<Received> {
+    let patience = if before < 4 { PATIENCE } else { Duration::from_millis(200) };
+    tokio::time::timeout(patience, incoming.recv()).await.ok().flatten()
+}
+
 /// Answers what comes until nothing does, and tells how much that was.
 async fn answer_all(connection: &Connection, incoming: &mut IncomingLines) -> usize {
     let mut count = 0;
-    while let Ok(Some(item)) = tokio::time::timeout(Duration::from_millis(200), incoming.recv()).await {
+    while let Some(item) = next_if_any(incoming, count).await {
         let Incoming::Request { id, .. } = item.what else { panic!("{:?} is no request", item.what) };
         connection.respond(&id, Ok(json!({"content": "x".repeat(ANSWER_BYTES)})));
         count += 1;
@@ -290,8 +298,8 @@ async fn an_agent_that_asks_and_does_not_read_is_heard_no_further() {
 async fn of_large_answers_a_few_are_made_at_once() {
     let (_directory, connection, mut incoming) = agent_that_does_not_read("");
     let mut asked = Vec::new();
-    while let Ok(item) = tokio::time::timeout(Duration::from_millis(200), incoming.recv()).await {
-        asked.push(item.expect("an item"));
+    while let Some(item) = next_if_any(&mut incoming, asked.len()).await {
+        asked.push(item);
     }
     assert_eq!(asked.len(), 4);
     let Incoming::Request { id, .. } = &asked[0].what else { panic!("a request") };

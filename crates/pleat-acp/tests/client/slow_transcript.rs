@@ -35,7 +35,11 @@ async fn take_all(scene: &mut Scene) -> Vec<TerminalNews> {
 /// A flood that has been stopped by the room.
 async fn stopped(scene: &mut Scene, line: &str) -> (String, Vec<TerminalNews>) {
     let terminal = scene.shell(line).await;
-    let taken = take_all(scene).await;
+    let mut taken = Vec::new();
+    while text_of(&taken).len() < WAITING / 2 {
+        taken.push(scene.next_news().await);
+    }
+    taken.extend(take_all(scene).await);
     let bytes = text_of(&taken).len();
     assert!((WAITING / 2..=WAITING).contains(&bytes), "{bytes}");
     (terminal, taken)

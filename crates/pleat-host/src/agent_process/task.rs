@@ -119,7 +119,8 @@ impl Task {
         let log = surroundings.wire_logs.as_ref().map(WireLogs::process);
         let tap = log.clone().map(|log| Arc::new(log) as Arc<dyn WireTap>);
         let (connection, incoming) = Connection::spawn_with(&command, ConnectionOptions { tap, ..Default::default() })?;
-        let mark = connection.pid().and_then(ProcessMark::of);
+        let mark =
+            connection.pid().zip(connection.process_start()).and_then(|(pid, start)| ProcessMark::started(pid, start));
         if let Some(mark) = &mark {
             surroundings.marks.started(mark.clone());
         }
