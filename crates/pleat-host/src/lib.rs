@@ -188,7 +188,9 @@ impl Host {
         let (reply, listed) = oneshot::channel();
         process.order(Order::List { root: root.map(Path::to_owned), reply });
         let gone = |_| HostError::AgentRefused(format!("{} has ended", agent.title));
-        let listed = listed.await.map_err(gone);
+        let patience = self.house.shared.settings.opening_patience;
+        let late = |_| HostError::AgentRefused(format!("{} did not tell its sessions in time", agent.title));
+        let listed = tokio::time::timeout(patience, listed).await.map_err(late).and_then(|listed| listed.map_err(gone));
         let (done, ended) = oneshot::channel();
         process.order(Order::End { done });
         // An error: it had ended already.

@@ -87,17 +87,22 @@ impl<'a> Named<'a> {
         if names_the_place(&key) {
             self.from.push(text);
         }
-        if names_a_path(&key) || text.starts_with("file:") || (self.looks_at_every_text && looks_like_a_path(text)) {
+        if names_a_path(&key) || is_file_address(text) || (self.looks_at_every_text && looks_like_a_path(text)) {
             self.path(text)?;
         }
         Some(())
     }
 
     fn path(&mut self, path: &'a str) -> Option<()> {
-        let path = match path.strip_prefix("file:") {
+        // Braces are several paths to whoever expands them.
+        if path.contains('{') {
+            return None;
+        }
+        let path = if is_file_address(path) {
             // With a host, or with characters that stand for others, it is whatever its reader makes of it.
-            Some(rest) => rest.strip_prefix("//").filter(|path| path.starts_with('/') && !path.contains('%'))?,
-            None => path,
+            path.strip_prefix("file://").filter(|path| path.starts_with('/') && !path.contains('%'))?
+        } else {
+            path
         };
         self.paths.push(path);
         Some(())
@@ -110,6 +115,11 @@ impl<'a> Named<'a> {
     }
 }
 
+/// Whether a text is the address of a file, however it is written.
+fn is_file_address(text: &str) -> bool {
+    text.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+}
+
 /// Whether a text would be taken for a path that may lead anywhere.
 fn looks_like_a_path(text: &str) -> bool {
     text.starts_with(['/', '~']) || Path::new(text).components().any(|part| part == Component::ParentDir)
@@ -117,7 +127,7 @@ fn looks_like_a_path(text: &str) -> bool {
 
 /// Whether what stands under a key is a path. Too often is safe: what is no path inside is not allowed then.
 fn names_a_path(key: &str) -> bool {
-    const WORDS: [&str; 8] = ["path", "file", "dir", "cwd", "folder", "uri", "root", "glob"];
+    const WORDS: [&str; 9] = ["path", "file", "dir", "cwd", "folder", "uri", "root", "glob", "pattern"];
     const WHOLE: [&str; 6] = ["source", "destination", "from", "to", "include", "exclude"];
     WORDS.iter().any(|word| key.contains(word)) || WHOLE.contains(&key)
 }
@@ -193,10 +203,14 @@ mod tests {
             json!({"path": inside, "changes": {"../../x": {}}}),
             json!({"path": "ok.txt", "cwd": root.join("sub")}),
             json!({"path": inside, "patch": "*** Update File: /etc/passwd"}),
+            json!({"path": inside, "pattern": "{..,x}/**"}),
+            json!({"path": inside, "in": " FILE:///etc/passwd"}),
         ] {
             assert_eq!(allowed(&asks("read", unclear.clone(), &json!([]))), None, "{unclear}");
         }
-        assert_eq!(allowed(&asks("execute", json!({"url": "file:///etc/passwd"}), &json!([]))), None);
+        for url in ["file:///etc/passwd", "FILE:///etc/passwd"] {
+            assert_eq!(allowed(&asks("execute", json!({"url": url}), &json!([]))), None);
+        }
         // Another kind, no path, or one outside however it is written.
         assert_eq!(allowed(&asks("edit", json!({"file_path": inside}), &json!([]))), None);
         assert_eq!(allowed(&asks("read", json!({}), &json!([]))), None);

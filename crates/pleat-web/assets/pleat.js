@@ -5,7 +5,8 @@
 // page, a selection, a draft.
 
 import { localTimes, tellElapsed, watchScrollers } from './reading.js';
-import { draftWasSent, post, promptKey, putBack, rescueTexts, takeOut, textCameTooLate, textWasSaved } from './writing.js';
+import { STILL_SENDING, beginSending, draftWasSent, isDraftChanged, post, putBack } from './writing.js';
+import { rescueTexts, takeOut, textCameTooLate, textWasSaved } from './writing.js';
 
 const root = document.documentElement;
 const body = document.body;
@@ -74,9 +75,7 @@ function showAway() {
   body.toggleAttribute('data-away', distanceToEnd() > 200);
 }
 
-function handOver() {
-  follows = false;
-}
+const handOver = () => { follows = false; };
 
 if (find('rows')) {
   addEventListener('wheel', (event) => { if (event.deltaY < 0) handOver(); }, { passive: true });
@@ -153,7 +152,7 @@ function remove(element) {
 }
 
 function isReaders(name) {
-  return ['data-key', 'open', 'inert', 'data-seen', 'data-more', 'data-loaded'].includes(name);
+  return ['data-key', 'open', 'inert', 'data-seen', 'data-more', 'data-loaded', 'data-busy'].includes(name);
 }
 
 function setAttributes(element, wanted) {
@@ -399,10 +398,11 @@ document.addEventListener('submit', async (event) => {
   const kind = form.dataset.post;
   if (!kind) return;
   event.preventDefault();
+  if (form.dataset.busy && kind === 'prompt' && isDraftChanged()) say(STILL_SENDING);
   if (form.dataset.busy) return;
   form.dataset.busy = 'true';
   const data = new URLSearchParams(new FormData(form, event.submitter));
-  if (kind === 'prompt') data.set('key', promptKey());
+  if (kind === 'prompt') data.set('key', beginSending());
   if (kind === 'remove' || kind === 'release') takeOut(form);
   try {
     await post(form.action, data);

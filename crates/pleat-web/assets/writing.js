@@ -6,6 +6,8 @@ const draftName = `pleat:draft:${document.body.dataset.draft}`;
 // ---- What is sent
 
 const AWAY = 'Pleat cannot be reached; nothing was lost. Try again when it runs.';
+/** For a prompt that is to be sent while the one before it still is. */
+export const STILL_SENDING = 'The prompt before is still being sent. What you wrote since stays in the field; send it then.';
 const LOGGED_OUT = 'You are not logged in any more. Open the link that pleat printed.';
 
 /** Asks the server for something. The error is a sentence; `isConflict`: it cannot be done any more. */
@@ -20,20 +22,36 @@ export async function post(address, data) {
 // ---- The draft
 
 const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-let key = newKey();
 
-/** By this the server knows a draft that is sent twice. */
-export const promptKey = () => key;
+/** What was posted since the server last took a draft, with the key of each text: an answer may be lost on its way. */
+const keys = new Map();
+let posted = '';
+
+/** The draft goes to the server now. By the key it knows a text that is sent twice; a changed text is another prompt. */
+export function beginSending() {
+  posted = prompt.value;
+  if (!keys.has(posted)) keys.set(posted, newKey());
+  return keys.get(posted);
+}
+
+/** Whether the draft is another than the one that was posted. */
+export const isDraftChanged = () => prompt.value !== posted;
 
 function keepDraft() {
   if (prompt.value) localStorage.setItem(draftName, prompt.value);
   else localStorage.removeItem(draftName);
 }
 
-/** Begins the next draft. */
+/** The server has the text that was posted. What was written after it meanwhile, or instead of it, is the next draft. */
 export function draftWasSent() {
-  key = newKey();
-  prompt.value = '';
+  keys.clear();
+  // Words that were added to the draft stand behind its trimmed end.
+  const sent = posted.trimEnd();
+  if (prompt.value.startsWith(sent)) {
+    const rest = prompt.value.slice(sent.length).trimStart();
+    // Unlike a new value this leaves the caret in its place.
+    prompt.setRangeText('', 0, prompt.value.length - rest.length);
+  }
   keepDraft();
 }
 

@@ -5,7 +5,8 @@ use crate::command_line::ServeArguments;
 use crate::configuration::Configuration;
 use crate::data_folder::DataFolder;
 use crate::database;
-use crate::failure::Failure;
+use crate::failure::{Failure, Kind};
+use crate::stop_signals::StopSignals;
 use pleat_host::{Agent, AgentName, AgentRegistry, Host, HostSettings};
 use pleat_store::maintenance::StoreAddress;
 use std::path::{Path, PathBuf};
@@ -43,8 +44,21 @@ impl AgentHost {
         })
     }
 
-    /// Does something with the host. Whatever comes of it, no agent runs any more when this returns.
+    /// Does something with the host, until a signal asks the program to end. Whatever comes of it, no agent runs any more
+    /// when this returns.
     pub(crate) fn run<T>(self, work: impl AsyncFnOnce(&Host) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.run_unstopped(async move |host: &Host| {
+            // No agent runs yet; before this a signal ends the program at once.
+            let mut signals = StopSignals::listen().map_err(Failure::internal)?;
+            tokio::select! {
+                done = work(host) => done,
+                () = signals.next() => Err(Failure::new(Kind::Stopped, "stopped")),
+            }
+        })
+    }
+
+    /// The same for work that listens to signals itself.
+    pub(crate) fn run_unstopped<T>(self, work: impl AsyncFnOnce(&Host) -> Result<T, Failure>) -> Result<T, Failure> {
         // Several threads: a reader of our output that waits must not keep Stop from its agent.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let runtime =

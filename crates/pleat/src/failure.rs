@@ -1,5 +1,6 @@
 //! What the program says when something is wrong, and its exit code.
 
+use crate::plain_text::visible_lines;
 use pleat_store::StoreError;
 use std::fmt::Display;
 use std::io::Write;
@@ -84,10 +85,15 @@ impl Failure {
         }
     }
 
+    /// The sentence for a terminal: it may repeat what an agent said.
+    fn words(&self) -> String {
+        visible_lines(&self.sentence)
+    }
+
     /// Says it on stderr.
     pub(crate) fn report(&self) -> ExitCode {
         // The terminal may be gone, and then there is nobody to tell.
-        let _ = writeln!(std::io::stderr(), "pleat: {}", self.sentence);
+        let _ = writeln!(std::io::stderr(), "pleat: {}", self.words());
         ExitCode::from(self.code())
     }
 }
@@ -116,5 +122,18 @@ impl From<StoreError> for Failure {
             | StoreError::Failed { .. } => Kind::Configuration,
         };
         Self::new(kind, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_agent_said_is_repeated_without_what_a_terminal_would_obey() {
+        for kind in [Kind::User, Kind::Agent, Kind::NeedsPerson, Kind::Internal] {
+            let failure = Failure::new(kind, "it said:\n\x1b]0;mine\x07\n\u{202e}x");
+            assert_eq!(failure.words(), "it said:\n␛]0;mine␇\n�x");
+        }
     }
 }

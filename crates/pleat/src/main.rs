@@ -17,6 +17,7 @@ mod plain_text;
 mod replay_command;
 mod run;
 mod serve;
+mod stop_signals;
 mod text_face;
 mod trace_command;
 

@@ -88,6 +88,11 @@ pub(crate) fn visible(content: &str) -> String {
         .collect()
 }
 
+/// The same of a text whose line ends stay.
+pub(crate) fn visible_lines(content: &str) -> String {
+    content.split('\n').map(|line| visible(line.trim_end_matches('\r'))).collect::<Vec<_>>().join("\n")
+}
+
 /// Whether a character reorders those around it.
 fn reorders(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -100,6 +105,11 @@ mod tests {
     #[test]
     fn what_a_terminal_would_obey_is_shown_instead() {
         assert_eq!(visible("a\x1b[2J\tb\r\u{7f}\u{9b}1m\u{202e}c\0é👩‍🚀"), "a␛[2J\tb␍␡�1m�c␀é👩‍🚀");
+    }
+
+    #[test]
+    fn line_ends_stay_where_a_text_has_several_lines() {
+        assert_eq!(visible_lines("a\x1b[2J\r\n\nb\rc\n"), "a␛[2J\n\nb␍c\n");
     }
 
     #[test]

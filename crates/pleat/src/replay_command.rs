@@ -3,6 +3,7 @@
 use crate::command_line::{ReplayArguments, ReplayFormat};
 use crate::documents::{print, print_json};
 use crate::failure::Failure;
+use crate::plain_text::visible_lines;
 use crate::text_face;
 use pleat_acp::trace;
 use pleat_acp::trace_replay;
@@ -17,7 +18,7 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
     };
     let replayed = replayed.map_err(Failure::user)?;
     for remark in &replayed.remarks {
-        eprintln!("pleat: {remark}");
+        eprintln!("pleat: {}", visible_lines(remark));
     }
     let documents = replayed.documents;
     if documents.is_empty() {
@@ -25,7 +26,8 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<(), Failure> {
             || "no agent opened one".to_owned(),
             |error| format!("the agent answered with an error: {error}"),
         );
-        eprintln!("pleat: {} holds no session: {why}", name_of(&arguments.trace));
+        let sentence = format!("{} holds no session: {why}", name_of(&arguments.trace));
+        eprintln!("pleat: {}", visible_lines(&sentence));
         return Ok(());
     }
     match arguments.session {

@@ -5,6 +5,7 @@ use crate::configuration::Configuration;
 use crate::data_folder::DataFolder;
 use crate::database;
 use crate::failure::Failure;
+use crate::stop_signals::StopSignals;
 use pleat_host::{Host, HostSettings};
 use pleat_web::Access;
 use std::io::ErrorKind;
@@ -36,6 +37,8 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
         let host = Host::start_with(store, agents, settings).await?;
         let access = Access::new(token, address);
         let link = access.login_link();
+        // Before anybody knows that it serves: then whoever does can end it in order.
+        let mut signals = StopSignals::listen().map_err(Failure::internal)?;
         println!("Pleat is at {link}");
         if !arguments.no_open && has_desktop() {
             // Without a browser the link on the terminal does.
@@ -43,7 +46,8 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<(), Failure> {
                 tracing::info!(%error, "no browser could be opened");
             }
         }
-        let served = pleat_web::serve(listener, host.clone(), access, stop_signal()).await;
+        let stop = async move { signals.next().await };
+        let served = pleat_web::serve(listener, host.clone(), access, stop).await;
         host.shut_down().await;
         served.map_err(|error| Failure::internal(format!("the server ended: {error}")))
     })
@@ -75,21 +79,4 @@ async fn listen(asked: Option<SocketAddr>) -> Result<TcpListener, Failure> {
 fn has_desktop() -> bool {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(any(target_os = "macos", windows)) || set("DISPLAY") || set("WAYLAND_DISPLAY")
-}
-
-/// Waits until Pleat is asked to stop.
-async fn stop_signal() {
-    #[cfg(unix)]
-    {
-        let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
-        if let Ok(mut terminate) = terminate {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
-            return;
-        }
-    }
-    // An error here leaves only the hard ways to stop.
-    let _ = tokio::signal::ctrl_c().await;
 }

@@ -1,6 +1,6 @@
 //! A session as readable text: the rows of its fold, drawn for a terminal or a file.
 
-use crate::plain_text::{block, line, mark, media_words, notice_mark, plan};
+use crate::plain_text::{block, line, mark, media_words, notice_mark, plan, visible};
 use pleat_transcript::document::{Document, Window};
 use pleat_transcript::fold::{FoldError, fold, top_level_messages};
 use pleat_transcript::ids::MessageId;
@@ -32,7 +32,8 @@ fn heading(document: &Document) -> String {
     let about: Vec<&str> = about.into_iter().flatten().collect();
     let states: Vec<&str> = session.turns.iter().map(|turn| turn.state.word()).collect();
     let turns = if states.is_empty() { "no turns".to_owned() } else { states.join(", ") };
-    format!("{} · {}\n{turns}\n", session.id, about.join(" · "))
+    let about = visible(&format!("{} · {}", session.id, about.join(" · ")));
+    format!("{about}\n{turns}\n")
 }
 
 fn draw_rows(rows: &RowsDocument, messages: &Messages<'_>, text: &mut String) {
@@ -120,5 +121,18 @@ fn draw_children(children: &Children, depth: usize, messages: &Messages<'_>, tex
 fn draw_plan(row: &PlanRow, messages: &Messages<'_>, text: &mut String) {
     if let Some(Body::Plan(shown)) = messages.get(&row.message).map(|message| &message.body) {
         plan(shown, row.progress, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_heading_holds_nothing_that_a_terminal_would_obey() {
+        let session =
+            serde_json::json!({"id": "s", "title": "a\u{1b}[2Jb\nc", "agent": "x\u{7}", "root": "/w\u{202e}"});
+        let document = Document::from_json(&serde_json::json!({"session": session}).to_string()).unwrap();
+        assert_eq!(draw(&document).unwrap(), "s · a␛[2Jb␊c · x␇ · /w�\nno turns");
     }
 }

@@ -180,6 +180,13 @@ fn a_trace_without_a_session_prints_nothing_and_says_why() {
     let output = house.run(&["replay", &file, "--format", "json"]);
     assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), b"".as_slice()));
     assert!(said(&output).contains("holds no session"), "{}", said(&output));
+    let messages = [
+        json!({"t_ms": 0, "dir": "client->agent", "msg": {"jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/w"}}}),
+        json!({"t_ms": 1, "dir": "agent->client", "msg": {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no\u{1b}[2J"}}}),
+    ];
+    let file = house.write("error.jsonl", &messages.map(|message| message.to_string()).join("\n"));
+    let said = said(&house.run(&["replay", &file]));
+    assert!(said.contains("no␛[2J") && !said.contains('\u{1b}'), "{said:?}");
 }
 
 #[test]

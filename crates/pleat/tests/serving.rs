@@ -73,6 +73,28 @@ fn the_link_stays_the_same_after_a_restart() {
     assert_eq!(token(&Server::start(&folder)), first);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_in_order() {
+    // Under `nohup` SIGHUP is ignored, by these children too.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let hang_up = if status
+        .lines()
+        .any(|line| line.starts_with("SigIgn:") && line.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
+    {
+        None
+    } else {
+        Some("HUP")
+    };
+    for signal in ["INT", "TERM"].into_iter().chain(hang_up) {
+        let folder = TempDir::new().unwrap();
+        let mut server = Server::start(&folder);
+        let sent = Command::new("kill").args([&format!("-{signal}"), &server.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        assert_eq!(server.child.wait().unwrap().code(), Some(0), "{signal}");
+    }
+}
+
 #[test]
 fn two_servers_do_not_share_a_folder() {
     let folder = TempDir::new().unwrap();

@@ -181,7 +181,10 @@ impl AgentProcess {
 
     /// Gives an order. To a process that has ended, which its sessions are told of anyway, it means nothing.
     pub(crate) fn order(&self, order: Order) {
-        let _ = self.orders.send(order);
+        if let Err(mpsc::error::SendError(Order::Open(tenant))) = self.orders.send(order) {
+            // It is closing: who wants a place gets another one.
+            let _ = tenant.news.send(News::Taken);
+        }
     }
 
     pub(crate) fn has_ended(&self) -> bool {

@@ -141,6 +141,8 @@ impl Task {
                 self.fail_session(session, &reason);
             }
         }
+        // What was said of a session that did not open is about nobody.
+        self.early.clear();
         self.open_next();
     }
 
@@ -161,7 +163,6 @@ impl Task {
     }
 
     fn close_unwanted(&mut self, answer: &Value) {
-        self.early.clear();
         if let Some(id) = messages::session_id(answer) {
             self.known.insert(AgentSessionId(id.to_owned()));
             let token = self.connection.request(messages::method::SESSION_CLOSE, messages::close_session(id));

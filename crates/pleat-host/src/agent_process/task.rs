@@ -109,6 +109,23 @@ pub(super) enum Asked {
     List { root: Option<PathBuf>, so_far: Vec<ListedSession>, reply: Listing },
 }
 
+impl Asked {
+    /// Whether the answer is for this session, and for nobody where it has left.
+    fn is_told_to(&self, id: &SessionId) -> bool {
+        match self {
+            Self::Prompt { session, .. } | Self::Set { session, .. } | Self::LogIn { session: Some(session) } => {
+                session == id
+            }
+            // A session that is opened for nobody is closed again.
+            Self::NewSession { .. }
+            | Self::LogIn { session: None }
+            | Self::Initialize
+            | Self::Close
+            | Self::List { .. } => false,
+        }
+    }
+}
+
 impl Task {
     /// Starts the program and greets it.
     pub(super) fn spawn(agent: &Agent, root: &Path, surroundings: &Surroundings) -> Result<Self, SpawnError> {
@@ -333,6 +350,8 @@ impl Task {
             let _ = done.send(());
             return;
         };
+        // The session may come again: what it asked before is not answered to the one that comes.
+        self.asked.retain(|_, asked| !asked.is_told_to(session));
         if let Some(id) = &served.agent_session {
             self.by_agent_session.remove(id);
             let token = self.connection.request(messages::method::SESSION_CLOSE, messages::close_session(&id.0));

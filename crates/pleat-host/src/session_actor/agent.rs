@@ -29,6 +29,8 @@ pub(super) struct Link {
     pub(super) stage: LinkStage,
     /// The agent's permission requests that wait for an answer.
     pub(super) permissions: HashMap<RequestKey, RequestId>,
+    /// It was given a prompt.
+    pub(super) has_served: bool,
 }
 
 pub(super) enum LinkStage {
@@ -80,7 +82,7 @@ impl SessionActor {
             news,
         }));
         let stage = LinkStage::Opening { since: Instant::now() };
-        self.link = Some(Link { process, news: received, stage, permissions: HashMap::new() });
+        self.link = Some(Link { process, news: received, stage, permissions: HashMap::new(), has_served: false });
         self.live.agent = AgentState::Starting { since: now(), says: None };
         self.live.offers = SessionOffers::default();
     }
@@ -207,8 +209,11 @@ impl SessionActor {
         let (how, words) = (&ending.how, ending.it_wrote());
         let failed = match (&link.stage, &self.live.agent) {
             (LinkStage::Open { .. }, _) if self.record.live_turn().is_some() => None,
-            // An agent that ends whenever it is told what was chosen would be started for ever.
-            (LinkStage::Open { .. }, _) => Some(format!("{title} ended before it could be asked{how}.{words}")),
+            // One that ends before it was ever asked would be started for ever.
+            (LinkStage::Open { .. }, _) if !link.has_served => {
+                Some(format!("{title} ended before it could be asked{how}.{words}"))
+            }
+            (LinkStage::Open { .. }, _) => None,
             (_, AgentState::NeedsLogin(login)) => {
                 Some(format!("{title} wants a login, and has ended{how}: {}.{}", login.said, login.advice()))
             }
@@ -251,6 +256,11 @@ impl SessionActor {
                     self.apply(event);
                 }
             }
+            News::Asked { id, .. } => {
+                if let Some(link) = &self.abandoned {
+                    link.process.order(Order::AnswerPermission { id, option: None });
+                }
+            }
             News::Happened { .. }
             | News::Starting { .. }
             | News::Open { .. }
@@ -258,7 +268,6 @@ impl SessionActor {
             | News::Taken
             | News::Failed(_)
             | News::Offered { .. }
-            | News::Asked { .. }
             | News::Answered { .. }
             | News::Set { .. }
             | News::SkippedLine { .. }

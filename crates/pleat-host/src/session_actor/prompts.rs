@@ -166,6 +166,9 @@ impl SessionActor {
             let text = format!("{title} does not take {}; it was told the rest.", left_out.join(", "));
             self.apply(Event::Notice { level: NoticeLevel::Warning, code: "attachment_not_sent", text });
         }
+        if let Some(link) = &mut self.link {
+            link.has_served = true;
+        }
         self.outbox.push(Order::Prompt { session: self.session.clone(), prompt, parts });
     }
 

@@ -247,3 +247,25 @@ listen
     stage.open_gate("gate").await;
     stage.until_turns(&[Completed]).await;
 }
+
+/// An agent that ends between two turns is started again for the next one.
+#[tokio::test]
+async fn an_agent_that_ends_after_its_turn_is_started_again() {
+    let script = r"
+open_session
+hear session/prompt as prompt
+if $RUN == 1 { wait_at gate }
+finish prompt
+exit 0
+";
+    let stage = Stage::with(script).await;
+    stage.make_gate("gate");
+    stage.prompt("one").await;
+    stage.until_turns(&[Running]).await;
+    stage.prompt("two").await;
+    stage.open_gate("gate").await;
+    // Where the second prompt was on its way when the agent ended, its turn is interrupted: nobody knows what became of it.
+    let is_over = |document: &Document| turns(document).len() == 2 && !turns(document)[1].is_open();
+    let document = stage.until(is_over).await;
+    assert!(matches!(turns(&document)[1], Completed | Interrupted), "{:?}", turns(&document));
+}

@@ -1,6 +1,7 @@
-//! What a person decides on, in full: the change, the command or the whole request.
+//! What a person decides on, in full: the title, the command, the changes and the rest of the request.
 
 use super::style::{Style, Tone};
+use super::told::Told;
 use crate::plain_text::{block, line, visible};
 use pleat_transcript::call::Call;
 use pleat_transcript::fold::label::label;
@@ -17,23 +18,30 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(1);
 /// What stands in the request's place.
 const COMMANDS: [&str; 2] = ["command", "cmd"];
 
-/// What a call asks for, in lines.
+/// What a call asks for, in lines: all that its agent told, each thing once.
 pub(super) fn request(call: &Call, style: Style) -> String {
     let mut text = String::new();
     let changes: Vec<Change<'_>> = call.output.iter().filter_map(Change::of_block).collect();
-    if !changes.is_empty() {
-        for change in &changes {
-            change.draw(style, &mut text);
-        }
-        return text;
-    }
+    let others = || call.output.iter().filter(|block| Change::of_block(block).is_none());
+    let told = Told {
+        paths: changes.iter().map(|change| change.path).collect(),
+        changed: changes.iter().flat_map(|change| [Some(change.old), change.new]).flatten().collect(),
+        texts: others().filter_map(text_of_block).collect(),
+    };
     let mut rest = call.input.clone().unwrap_or_default();
-    match take_command(&mut rest) {
-        Some(command) => block("  $", &command, &mut text),
-        // Some agents tell the command in the title alone, and a label cuts it.
-        None => block("  ", title_beyond_label(call).unwrap_or_default(), &mut text),
+    let command = take_command(&mut rest);
+    // Some agents tell the command in the title alone, and a label cuts it.
+    block("  ", title_beyond_label(call, command.as_deref()).unwrap_or_default(), &mut text);
+    if let Some(command) = &command {
+        block("  $", command, &mut text);
     }
-    draw_json(&rest, &mut text);
+    for change in &changes {
+        change.draw(style, &mut text);
+    }
+    draw_json(&told.rest(rest), &mut text);
+    for other in others() {
+        draw_block(other, &mut text);
+    }
     text
 }
 
@@ -45,11 +53,15 @@ fn take_command(request: &mut Value) -> Option<String> {
     Some(command)
 }
 
-/// The title, where the label does not hold all of it.
-fn title_beyond_label(call: &Call) -> Option<&str> {
+/// The title, where neither the label nor the command holds all of it.
+fn title_beyond_label<'c>(call: &'c Call, command: Option<&str>) -> Option<&'c str> {
     let title = call.title.as_deref()?;
-    let line = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!label(call, None).text.contains(&line)).then_some(title)
+    let is_in = |text: &str| one_line(text).contains(&one_line(title));
+    (!is_in(&label(call, None).text) && !command.is_some_and(is_in)).then_some(title)
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A command as a string or as its words.
@@ -75,6 +87,30 @@ fn draw_json(value: &Value, text: &mut String) {
     if !says_nothing {
         block("  ", &serde_json::to_string_pretty(value).unwrap_or_default(), text);
     }
+}
+
+/// A block that is no change: its text, what kind of image or sound it is, or all of it.
+fn draw_block(content: &Value, text: &mut String) {
+    let text_at = |pointer: &str| content.pointer(pointer).and_then(Value::as_str);
+    if let Some(said) = text_of_block(content) {
+        block("  ", said, text);
+        return;
+    }
+    match (text_at("/type"), text_at("/content/type")) {
+        // What a terminal has shown; where it has shown nothing yet, it says nothing.
+        (Some("terminal"), _) => block("  ", text_at("/output").unwrap_or_default(), text),
+        // Their data says nothing to a reader.
+        (Some("content"), Some(kind @ ("image" | "audio"))) => {
+            line("  ", &format!("[{kind} {}]", text_at("/content/mimeType").unwrap_or_default()), text);
+        }
+        (_, _) => draw_json(content, text),
+    }
+}
+
+/// The text of a block that has nothing else.
+fn text_of_block(block: &Value) -> Option<&str> {
+    let content = block.get("content").filter(|content| content.get("type").is_some_and(|kind| kind == "text"))?;
+    content.get("text")?.as_str()
 }
 
 /// A file before and after (ACP's diff block).
@@ -161,6 +197,40 @@ mod tests {
         let changed = json!({"type": "diff", "path": "a", "oldText": old, "newText": new});
         let made = json!({"type": "diff", "path": "b", "newText": "x\r\n"});
         let gone = json!({"type": "diff", "path": "c", "oldText": "y", "newText": "y", "_meta": {"kind": "delete"}});
-        insta::assert_snapshot!(shown(json!({"output": [changed, made, gone], "input": {"command": "none"}})));
+        let output = json!([changed, made, gone]);
+        let differences = shown(json!({"output": output}));
+        let with = |input: Value| shown(json!({"output": output, "input": input}));
+        assert_eq!(with(json!({"command": "none"})), format!("  $ none\n{differences}"));
+        assert_eq!(with(json!({"path": "b", "content": "x\r\n"})), differences);
+        insta::assert_snapshot!(differences);
+    }
+
+    #[test]
+    fn a_change_hides_nothing_else_that_is_asked_for() {
+        let changed = json!({"type": "diff", "path": "/w/a", "oldText": "x", "newText": "y"});
+        let why = json!({"type": "content", "content": {"type": "text", "text": "Because of\n\u{1b}[2Jthis."}});
+        let image = json!({"type": "content", "content": {"type": "image", "mimeType": "image/png", "data": "AAAA"}});
+        let link = json!({"type": "content", "content": {"type": "resource_link", "uri": "http://x"}});
+        let input = json!({"file_path": "/w/a", "old_string": "x", "new_string": "y", "replace_all": true});
+        let title = format!("Edit {} and more", "y".repeat(300));
+        let call = json!({"kind": "edit", "title": title, "input": input, "output": [why, changed, image, link]});
+        assert_eq!(
+            shown(call),
+            format!(
+                "  {title}\n  /w/a (changed)\n  -x\n  +y\n  {{\n    \"replace_all\": true\n  }}\n  Because of\n  ␛[2Jthis.\n  \
+                 [image image/png]\n  {{\n    \"type\": \"content\",\n    \"content\": {{\n      \"type\": \"resource_link\",\n      \
+                 \"uri\": \"http://x\"\n    }}\n  }}\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_title_is_shown_where_neither_the_label_nor_the_command_says_it() {
+        let long = format!("make {}", "x".repeat(300));
+        let call = |command: &str| json!({"kind": "execute", "title": long, "input": {"command": command}});
+        assert_eq!(shown(call(&long)), format!("  $ {long}\n"));
+        assert_eq!(shown(call("make")), format!("  {long}\n  $ make\n"));
+        let plan = json!({"type": "content", "content": {"type": "text", "text": "1. Look\n2. Leap"}});
+        assert_eq!(shown(json!({"input": {"plan": "1. Look\n2. Leap"}, "output": [plan]})), "  1. Look\n  2. Leap\n");
     }
 }

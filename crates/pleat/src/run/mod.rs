@@ -19,6 +19,7 @@ mod question;
 mod screen;
 mod stopping;
 mod style;
+mod told;
 mod turn;
 mod typed_lines;
 
@@ -31,9 +32,11 @@ use following::Following;
 use json_lines::JsonLines;
 use pleat_host::{Agent, AllowRule, Host, NewPrompt};
 use pleat_transcript::call::ToolKind;
+use pleat_transcript::ids::SessionId;
+use pleat_transcript::session::Turn;
 use printer::{Look, Printer};
 use screen::Screen;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use stopping::{SignalListener, Stopper};
@@ -52,8 +55,8 @@ struct Job {
 /// `pleat run`. What keeps it from beginning is the command line's fault; then the turn's end tells the exit code.
 pub(crate) fn run(arguments: &RunArguments, place: &ServeArguments) -> Result<(), Failure> {
     let (job, house) = prepare(arguments, place).map_err(Failure::before_it_began)?;
-    let ended = house.run(async |host| Ok(run_turn(host, job).await));
-    ended.map_err(Failure::before_it_began)?.map_err(Failure::of_a_turn)
+    let ended = house.run_unstopped(async |host| Ok(run_turn(host, job).await));
+    ended.map_err(Failure::before_it_began)?
 }
 
 fn prepare(arguments: &RunArguments, place: &ServeArguments) -> Result<(Job, AgentHost), Failure> {
@@ -69,29 +72,51 @@ fn prepare(arguments: &RunArguments, place: &ServeArguments) -> Result<(Job, Age
 }
 
 async fn run_turn(host: &Host, job: Job) -> Result<(), Failure> {
-    let session = host.new_session(&job.agent.name, job.root).await.map_err(Failure::user)?;
     let mut face = face(job.as_json);
+    let ended = begin_and_follow(host, job, &mut face).await;
+    face.screen.finish();
+    let (last, result) = last_line(ended);
+    face.print_json(&last);
+    result
+}
+
+/// How the turn ended. The error: it could not begin, or not be followed.
+type Ended = Result<(Option<Turn>, Result<(), Failure>), Failure>;
+
+/// The last line that `--json` tells, whatever came of it.
+fn last_line(ended: Ended) -> (Value, Result<(), Failure>) {
+    let (turn, result) = ended.unwrap_or_else(|failure| (None, Err(failure)));
+    let code = result.as_ref().map_or_else(Failure::code, |()| 0);
+    (turn::turn_json(turn.as_ref(), code), result)
+}
+
+async fn begin_and_follow(host: &Host, job: Job, face: &mut Face) -> Ended {
+    let session = open(host, &job, face).await.map_err(Failure::before_it_began)?;
+    let stopper = Stopper::new(host.clone(), session.clone());
+    let listening = SignalListener::start(stopper.clone()).map_err(Failure::internal);
+    let _listening = listening.map_err(Failure::before_it_began)?;
+    let mut following = Following::new(host.store().clone(), session.clone());
+    let prompted = host.prompt(&session, NewPrompt::text(job.prompt)).await.map_err(Failure::user);
+    prompted.map_err(Failure::before_it_began)?;
+    stopper.catch_up().await;
+    let party = Party { host, session, title: job.agent.title, allowed: job.allowed, stopper };
+    let outcome = turn::follow(&party, &mut following, face).await.map_err(Failure::of_a_turn)?;
+    let result = outcome.result(&party.title, party.session.as_str()).map_err(Failure::of_a_turn);
+    Ok((outcome.turn, result))
+}
+
+/// Makes the session, and tells which it is.
+async fn open(host: &Host, job: &Job, face: &mut Face) -> Result<SessionId, Failure> {
+    let session = host.new_session(&job.agent.name, job.root.clone()).await.map_err(Failure::user)?;
     if std::io::stderr().is_terminal() {
         let words = face.screen.style.paint(Tone::Quiet, &format!("session {session}"));
         face.screen.say(&words);
     }
     face.print_json(&json!({"session": session.as_str()}));
-    for directory in job.further {
-        host.add_directory(&session, directory).await.map_err(Failure::user)?;
+    for directory in &job.further {
+        host.add_directory(&session, directory.clone()).await.map_err(Failure::user)?;
     }
-    let stopper = Stopper::new(host.clone(), session.clone());
-    let _listening = SignalListener::start(stopper.clone()).map_err(Failure::internal)?;
-    let mut following = Following::new(host.store().clone(), session.clone());
-    host.prompt(&session, NewPrompt::text(job.prompt)).await.map_err(Failure::user)?;
-    stopper.catch_up().await;
-    let party = Party { host, session, title: job.agent.title, allowed: job.allowed, stopper };
-    let outcome = turn::follow(&party, &mut following, &mut face).await;
-    face.screen.finish();
-    let outcome = outcome?;
-    let result = outcome.result(&party.title, party.session.as_str());
-    let code = result.as_ref().map_or_else(Failure::code, |()| 0);
-    face.print_json(&turn::turn_json(outcome.turn.as_ref(), code));
-    result
+    Ok(session)
 }
 
 fn face(as_json: bool) -> Face {
@@ -102,4 +127,20 @@ fn face(as_json: bool) -> Face {
         Form::Text(Printer::new(Look { style: Style::of(&output), shows_thinking: output.is_terminal() }))
     };
     Face { form, screen: Screen::standard() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_that_could_not_begin_or_be_followed_has_a_last_line_too() {
+        for (failure, code) in [
+            (Failure::user("no directory").before_it_began(), 2),
+            (Failure::internal("it cannot be followed any more").of_a_turn(), 1),
+        ] {
+            let (last, result) = last_line(Err(failure));
+            assert_eq!((last, result.unwrap_err().code()), (json!({"turn": null, "exit": code}), code));
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Stop, by a signal or because nobody can answer: asked for once, the agent is told; twice, it is ended.
 
+use crate::stop_signals::StopSignals;
 use pleat_host::{Host, HostError};
 use pleat_transcript::ids::SessionId;
 use tokio::sync::watch;
@@ -38,24 +39,24 @@ impl Stopper {
             Stage::No => Stage::Asked,
             Stage::Asked | Stage::Forced => Stage::Forced,
         };
-        self.go_to(next).await;
+        raise(&self.stage, next);
+        self.carry_out(next).await;
     }
 
     /// Stops the turn, unless that was done.
     pub(super) async fn stop(&self) {
-        if *self.stage.borrow() == Stage::No {
-            self.go_to(Stage::Asked).await;
+        if raise(&self.stage, Stage::Asked) {
+            self.carry_out(Stage::Asked).await;
         }
     }
 
     /// Stops what was asked to be stopped before there was anything to stop.
     pub(super) async fn catch_up(&self) {
         let stage = *self.stage.borrow();
-        self.go_to(stage).await;
+        self.carry_out(stage).await;
     }
 
-    async fn go_to(&self, stage: Stage) {
-        self.stage.send_replace(stage);
+    async fn carry_out(&self, stage: Stage) {
         let done = match stage {
             Stage::No => return,
             Stage::Asked => self.host.stop(&self.session).await,
@@ -69,6 +70,15 @@ impl Stopper {
     }
 }
 
+/// Goes on to a stage, never back: what a person asks for at the same moment is not lost. Tells whether it was further.
+fn raise(stage: &watch::Sender<Stage>, to: Stage) -> bool {
+    stage.send_if_modified(|stage| {
+        let is_further = to > *stage;
+        *stage = to.max(*stage);
+        is_further
+    })
+}
+
 /// Listens to signals until it is dropped. They no longer end the program from here on, even after that.
 pub(super) struct SignalListener {
     task: JoinHandle<()>,
@@ -78,7 +88,7 @@ impl SignalListener {
     /// Ctrl-C, and what asks a program to end, go further with Stop each time. A task of its own does it: a reader of
     /// our output that waits keeps nobody from stopping.
     pub(super) fn start(stopper: Stopper) -> std::io::Result<Self> {
-        let mut signals = Signals::listen()?;
+        let mut signals = StopSignals::listen()?;
         let task = tokio::spawn(async move {
             loop {
                 signals.next().await;
@@ -95,45 +105,25 @@ impl Drop for SignalListener {
     }
 }
 
-#[cfg(unix)]
-struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
-    hang_up: tokio::signal::unix::Signal,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[cfg(unix)]
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        use tokio::signal::unix::{SignalKind, signal};
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
-        }
-    }
-}
-
-#[cfg(not(unix))]
-struct Signals;
-
-#[cfg(not(unix))]
-impl Signals {
-    fn listen() -> std::io::Result<Self> {
-        Ok(Self)
-    }
-
-    async fn next(&mut self) {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+    #[test]
+    fn a_stage_is_never_taken_back() {
+        let stage = watch::Sender::new(Stage::No);
+        let mut seen = stage.subscribe();
+        for (to, is_further, expected) in [
+            (Stage::No, false, Stage::No),
+            (Stage::Asked, true, Stage::Asked),
+            (Stage::No, false, Stage::Asked),
+            (Stage::Asked, false, Stage::Asked),
+            (Stage::Forced, true, Stage::Forced),
+            (Stage::Asked, false, Stage::Forced),
+        ] {
+            assert_eq!(raise(&stage, to), is_further, "{to:?}");
+            assert_eq!(seen.has_changed().unwrap(), is_further, "{to:?}");
+            assert_eq!(*seen.borrow_and_update(), expected, "{to:?}");
         }
     }
 }

@@ -33,3 +33,38 @@ fn an_agent_that_does_not_tell_is_named() {
     ended.expect_said(&["The Player", "does not tell which sessions it knows"]);
     house.output(&["agent", "sessions", "nobody"]).expect_said(&["no agent is called `nobody`"]);
 }
+
+#[test]
+fn what_an_agent_says_at_its_end_is_not_obeyed() {
+    let house = House::with("hear initialize\nstderr \"\\u001b[2Jgone\\n\"\nexit 3");
+    let ended = house.output(&["agent", "sessions", "player"]);
+    ended.expect(4, "");
+    ended.expect_said(&["The Player", "␛[2Jgone"]);
+    assert!(!ended.said.contains('\u{1b}'), "{:?}", ended.said);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_agent_too() {
+    // Under `nohup` SIGHUP is ignored, by these children too.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let hang_up = if status
+        .lines()
+        .any(|line| line.starts_with("SigIgn:") && line.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
+    {
+        None
+    } else {
+        Some("HUP")
+    };
+    for signal in ["INT", "TERM"].into_iter().chain(hang_up) {
+        let house = House::with("hear initialize\nspawn \"echo > told\"\nsleep_forever");
+        house.make_pipe("told");
+        let running = house.start_command(&["agent", "sessions", "player", "--cwd", "."]);
+        house.wait_at_pipe("told");
+        running.signal(signal);
+        let ended = running.end();
+        ended.expect(130, "");
+        assert_eq!(ended.said, "pleat: stopped\n");
+        assert!(house.work().join("pids").exists(), "an agent was there");
+    }
+}

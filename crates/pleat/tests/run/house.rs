@@ -93,8 +93,12 @@ impl House {
 
     /// `pleat run player WORDS` while it runs.
     pub(crate) fn start(&self, words: &[&str]) -> Running<'_> {
-        let words = [&["run", "player"], words].concat();
-        let mut child = self.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        self.start_command(&[&["run", "player"], words].concat())
+    }
+
+    /// A command while it runs.
+    pub(crate) fn start_command(&self, words: &[&str]) -> Running<'_> {
+        let mut child = self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (stdout, stderr) = (Stream::of(child.stdout.take().unwrap()), Stream::of(child.stderr.take().unwrap()));
         Running { house: self, child, stdout, stderr }
     }

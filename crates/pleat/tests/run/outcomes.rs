@@ -71,6 +71,26 @@ fn what_cannot_begin_is_the_command_line_s_fault() {
     assert!(house.output(&["run", "nobody", "x"]).said.contains("player"), "those that are known are named");
 }
 
+// Other systems make no such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_whose_name_is_no_text_keeps_it_from_beginning() {
+    use std::os::unix::ffi::OsStrExt;
+    let house = House::with("open_session\nlisten");
+    let odd = std::ffi::OsStr::from_bytes(b"odd\xff");
+    std::fs::create_dir(house.work().join(odd)).unwrap();
+    for (option, lines) in [("--cwd", 1), ("--add-dir", 2)] {
+        let output = house.command(&["run", "player", "x", "--json", option]).arg(odd).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("is not in UTF-8"), "{said}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.ends_with("{\"turn\":null,\"exit\":2}\n"), "{printed}");
+        assert_eq!(printed.lines().count(), lines, "{printed}");
+    }
+    assert!(house.heard("initialize").is_empty(), "nothing was started");
+}
+
 #[test]
 fn an_agent_that_refuses_is_told_apart() {
     let house = House::with("open_session\nhear session/prompt as prompt\ntext \"No.\"\nfinish prompt refusal\nlisten");

@@ -109,7 +109,7 @@ fn an_edit_is_shown_line_by_line() {
         r#"
 open_session
 hear session/prompt as prompt
-call c1 title="Edit" kind=edit content=[{"type": "diff", "path": "$CWD/a.txt", "oldText": "one\ntwo\nthree\n", "newText": "one\n2\u202e\nthree\n"}]
+call c1 title="Edit" kind=edit content=[{"type": "diff", "path": "$CWD/a.txt", "oldText": "one\ntwo\nthree\n", "newText": "one\n2\u202e\nthree\n"}] rawInput={"old_string": "two", "replace_all": true}
 ask r1 c1
 hear_answer r1 as answer
 call_update c1 status=failed
@@ -121,6 +121,7 @@ listen
     let question = terminal.until_shown("Type a number");
     assert!(question.contains("a.txt (changed)\r\n   one\r\n"), "{question:?}");
     assert!(question.contains("-two") && question.contains("+2�") && question.contains("   three\r\n"), "{question:?}");
+    assert!(question.contains("\"replace_all\": true") && !question.contains("old_string"), "{question:?}");
     terminal.type_line("2");
     assert_eq!(terminal.end().0, 0);
     assert_eq!(house.session()["messages"][1]["parts"][0]["call"]["state"], "denied");
