@@ -277,6 +277,8 @@ impl Host {
         if let Some(logs) = &self.house.wire_logs {
             logs.flush().await;
         }
+        // A sign of life after the leave would bring us back.
+        self.house.beating.abort();
         // What was ours is free for other servers at once; without this, a moment later.
         if let Err(error) = self.store().leave().await {
             tracing::warn!(%error, "this server could not take its leave");

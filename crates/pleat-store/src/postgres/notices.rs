@@ -210,10 +210,9 @@ async fn look(client: &Client) -> Result<HashMap<String, u64>, tokio_postgres::E
     Ok(rows.iter().map(|row| (row.get(0), row.get::<_, i64>(1).cast_unsigned())).collect())
 }
 
+/// Of a server that has not left: a sign of life after that would bring it back, and with it what it owned.
 async fn beat(client: &Client, server: &ServerId) -> Result<(), tokio_postgres::Error> {
-    let statement = "INSERT INTO server (id, started_at, beat_at) \
-         SELECT $1, now.millis, now.millis FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS millis) \
-         AS now ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at";
+    let statement = "UPDATE server SET beat_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint WHERE id = $1";
     client.execute(statement, &[&server.0]).await?;
     Ok(())
 }
