@@ -62,7 +62,6 @@ pub(super) enum FileFault {
     Nul,
     #[error("lies, or leads, outside of the session's directories")]
     Outside,
-    // Gemini takes a file for new only where these words, or the system's, say so.
     #[error("does not exist")]
     Missing,
     #[error("is a directory, not a file")]
