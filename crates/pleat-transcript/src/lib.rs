@@ -14,5 +14,6 @@ pub mod ids;
 pub mod message;
 pub mod preview;
 pub mod record;
+pub mod request;
 pub mod rows;
 pub mod session;

@@ -2,6 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests may panic too")]
 
+#[cfg(unix)]
+#[path = "run/signals.rs"]
+mod signals;
+
+#[cfg(unix)]
+use signals::stop_signals;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -76,17 +82,7 @@ fn the_link_stays_the_same_after_a_restart() {
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_it_in_order() {
-    // Under `nohup` SIGHUP is ignored, by these children too.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let hang_up = if status
-        .lines()
-        .any(|line| line.starts_with("SigIgn:") && line.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
-    {
-        None
-    } else {
-        Some("HUP")
-    };
-    for signal in ["INT", "TERM"].into_iter().chain(hang_up) {
+    for signal in stop_signals() {
         let folder = TempDir::new().unwrap();
         let mut server = Server::start(&folder);
         let sent = Command::new("kill").args([&format!("-{signal}"), &server.child.id().to_string()]).status().unwrap();

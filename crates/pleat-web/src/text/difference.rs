@@ -1,54 +1,8 @@
 //! What an edit changes, line by line.
 
 use crate::text::terminal::visible;
+use pleat_transcript::request::{Edit, Fate};
 use similar::{ChangeTag, TextDiff};
-
-/// A file before and after.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Edit<'a> {
-    /// As the agent names it.
-    pub(crate) path: &'a str,
-    /// Its text before.
-    pub(crate) old: &'a str,
-    /// Its text after.
-    pub(crate) new: &'a str,
-    /// What happens to the file.
-    pub(crate) fate: Fate,
-}
-
-/// What happens to a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It comes.
-    New,
-    /// It stays, with another text.
-    Changed,
-    /// It stays, with no text (case B52).
-    Emptied,
-    /// It goes.
-    Deleted,
-}
-
-impl Fate {
-    /// By its texts before and after. Agents that must send a text before send an empty one for a new file.
-    pub(crate) fn of_texts(old: &str, new: &str) -> Self {
-        match (old, new) {
-            ("", _) => Self::New,
-            (_, "") => Self::Emptied,
-            _ => Self::Changed,
-        }
-    }
-
-    /// In words.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::New => "new file",
-            Self::Changed => "changed",
-            Self::Emptied => "emptied",
-            Self::Deleted => "deleted file",
-        }
-    }
-}
 
 /// Lines around a change.
 const CONTEXT_LINES: usize = 3;
@@ -82,25 +36,23 @@ pub(crate) enum LineChange {
     Kept,
 }
 
-impl Edit<'_> {
-    /// Bytes of both texts.
-    pub(crate) fn size(&self) -> usize {
-        self.old.len() + self.new.len()
-    }
+/// Bytes of both texts of an edit.
+pub(crate) fn bytes_of_texts(edit: &Edit<'_>) -> usize {
+    edit.old.len() + edit.new.len()
+}
 
-    /// Its changes with the lines around them.
-    pub(crate) fn hunks(&self) -> Vec<Hunk> {
-        // The protocol wants a new text even of a deletion.
-        let new = if self.fate == Fate::Deleted { "" } else { self.new };
-        let diff = TextDiff::from_lines(self.old, new);
-        diff.grouped_ops(CONTEXT_LINES)
-            .iter()
-            .map(|group| Hunk {
-                first_line: group.first().map_or(0, |op| op.new_range().start + 1),
-                lines: group.iter().flat_map(|op| diff.iter_changes(op)).map(|change| line(&change)).collect(),
-            })
-            .collect()
-    }
+/// The changes of an edit with the lines around them.
+pub(crate) fn hunks(edit: &Edit<'_>) -> Vec<Hunk> {
+    // The protocol wants a new text even of a deletion.
+    let new = if edit.fate == Fate::Deleted { "" } else { edit.new };
+    let diff = TextDiff::from_lines(edit.old, new);
+    diff.grouped_ops(CONTEXT_LINES)
+        .iter()
+        .map(|group| Hunk {
+            first_line: group.first().map_or(0, |op| op.new_range().start + 1),
+            lines: group.iter().flat_map(|op| diff.iter_changes(op)).map(|change| line(&change)).collect(),
+        })
+        .collect()
 }
 
 fn line(change: &similar::Change<&str>) -> Line {
@@ -122,7 +74,7 @@ mod tests {
         let fate = if deleted { Fate::Deleted } else { Fate::of_texts(old, new) };
         let edit = Edit { path: "a", old, new, fate };
         let mut out = fate.word().to_owned();
-        for line in edit.hunks().into_iter().flat_map(|hunk| hunk.lines) {
+        for line in hunks(&edit).into_iter().flat_map(|hunk| hunk.lines) {
             let mark = match line.change {
                 LineChange::Added => '+',
                 LineChange::Removed => '-',
@@ -151,7 +103,7 @@ mod tests {
         let old = old.join("\n");
         let new = old.replace("5\n", "five\n").replacen("38\n", "x\n", 1);
         let edit = Edit { path: "a", old: &old, new: &new, fate: Fate::Changed };
-        let starts: Vec<_> = edit.hunks().iter().map(|hunk| hunk.first_line).collect();
+        let starts: Vec<_> = hunks(&edit).iter().map(|hunk| hunk.first_line).collect();
         assert_eq!(starts.first(), Some(&2));
         assert!(starts.len() > 1);
     }

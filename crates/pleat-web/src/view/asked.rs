@@ -1,9 +1,8 @@
 //! What a call asks for, and which of its words say it: its input, or where an agent sends none, its title.
 
-use super::edits;
-use crate::text::difference::Edit;
 use pleat_transcript::call::{Call, ToolKind};
 use pleat_transcript::fold::label::label;
+use pleat_transcript::request::{Edit, command_of, edit_of_block, edits_of_request, is_command};
 use serde_json::Value;
 
 /// The input, unless it says nothing.
@@ -47,8 +46,8 @@ pub(super) fn is_title_the_command(call: &Call) -> bool {
 
 /// The differences, or where there are none yet, what the input says of them.
 pub(super) fn edits(call: &Call) -> Vec<Edit<'_>> {
-    let told: Vec<_> = call.output.iter().filter_map(edits::of_block).collect();
-    if told.is_empty() { edits::of_request(call) } else { told }
+    let told: Vec<_> = call.output.iter().filter_map(edit_of_block).collect();
+    if told.is_empty() { edits_of_request(call) } else { told }
 }
 
 /// Whether the request shows a command or a difference, and so all that a label says after its first part.
@@ -59,18 +58,4 @@ pub(super) fn tells_target(call: &Call) -> bool {
 fn has_command(call: &Call) -> bool {
     let members = input(call).and_then(Value::as_object);
     members.is_some_and(|members| members.iter().any(|(name, value)| is_command(name) && command_of(value).is_some()))
-}
-
-/// Shown as one, so that its name need not be.
-pub(super) fn is_command(member: &str) -> bool {
-    matches!(member, "command" | "cmd")
-}
-
-/// A command as a string or as its words.
-pub(super) fn command_of(value: &Value) -> Option<String> {
-    if let Some(words) = value.as_array() {
-        let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
-        return words.map(|words| words.join(" "));
-    }
-    value.as_str().map(ToOwned::to_owned)
 }

@@ -3,12 +3,13 @@
 use super::message::image_source;
 use super::{asked, edits, exit};
 use crate::links;
-use crate::text::difference::{Edit, LineChange};
+use crate::text::difference::{LineChange, bytes_of_texts, hunks};
 use crate::text::terminal::{screen, visible};
 use maud::{Markup, html};
 use pleat_transcript::call::{Call, CallState, ToolKind};
 use pleat_transcript::ids::SessionId;
 use pleat_transcript::preview;
+use pleat_transcript::request::{Edit, command_of, edit_of_block, is_command};
 use serde_json::{Map, Value};
 
 /// How much is shown.
@@ -34,7 +35,7 @@ pub(crate) fn details(session: &SessionId, call: &Call, extent: Extent) -> Marku
     let shown = Shown { session, call, extent };
     // What is not done is only asked for: its differences are no result.
     let is_done = call.state == CallState::Completed;
-    let (differences, rest): (Vec<_>, Vec<_>) = call.output.iter().partition(|block| edits::of_block(block).is_some());
+    let (differences, rest): (Vec<_>, Vec<_>) = call.output.iter().partition(|block| edit_of_block(block).is_some());
     let asked = if is_done && !differences.is_empty() { Vec::new() } else { asked::edits(call) };
     let is_edit = !asked.is_empty() || !differences.is_empty();
     let has_request = !asked.is_empty() || asked::input(call).is_some() || asked::title(call).is_some();
@@ -67,7 +68,7 @@ pub(crate) fn request(session: &SessionId, call: &Call) -> Markup {
     html! {
         (shown.title())
         (shown.edits_and_input())
-        @for block in shown.blocks().filter(|block| edits::of_block(block).is_none()) {
+        @for block in shown.blocks().filter(|block| edit_of_block(block).is_none()) {
             // No screen: nothing of it may be hidden.
             @if let Some(text) = text_of(block) { (shown.text(&visible(text), "output")) }
             @else { (shown.block(block)) }
@@ -179,8 +180,8 @@ impl Shown<'_> {
     }
 
     fn member(&self, name: &str, value: &Value) -> Markup {
-        if asked::is_command(name)
-            && let Some(command) = asked::command_of(value)
+        if is_command(name)
+            && let Some(command) = command_of(value)
         {
             return html! { dt.hidden { (visible(name)) } dd { (self.text(&visible(&command), "command")) } };
         }
@@ -194,7 +195,7 @@ impl Shown<'_> {
 
     fn block(&self, block: &Value) -> Markup {
         let text_at = |pointer: &str| block.pointer(pointer).and_then(Value::as_str);
-        if let Some(edit) = edits::of_block(block) {
+        if let Some(edit) = edit_of_block(block) {
             return self.edit(&edit);
         }
         match (text_at("/type"), text_at("/content/type")) {
@@ -267,12 +268,12 @@ impl Shown<'_> {
     }
 
     fn edit(&self, edit: &Edit<'_>) -> Markup {
-        let is_compared = self.extent == Extent::Full || edit.size() <= COMPARED_BYTES;
+        let is_compared = self.extent == Extent::Full || bytes_of_texts(edit) <= COMPARED_BYTES;
         html! {
             figure.diff {
                 figcaption { span.path { (visible(edit.path)) } " " span.quiet { (edit.fate.word()) } }
                 @if is_compared { (difference(edit)) }
-                @else { (self.all(&format!("A difference of {}.", size(edit.size())))) }
+                @else { (self.all(&format!("A difference of {}.", size(bytes_of_texts(edit))))) }
             }
         }
     }
@@ -290,7 +291,7 @@ fn text_of_value(value: &Value) -> String {
 }
 
 fn difference(edit: &Edit<'_>) -> Markup {
-    let hunks = edit.hunks();
+    let hunks = hunks(edit);
     html! {
         @if hunks.is_empty() { p.quiet { "No line changes." } }
         @else {

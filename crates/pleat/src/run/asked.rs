@@ -5,6 +5,7 @@ use super::told::Told;
 use crate::plain_text::{block, line, visible};
 use pleat_transcript::call::Call;
 use pleat_transcript::fold::label::label;
+use pleat_transcript::request::{Edit, Fate, command_of, edit_of_block, is_command};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
@@ -15,17 +16,14 @@ const CONTEXT_LINES: usize = 3;
 /// A longer search for the shortest difference is not worth waiting for.
 const LONGEST_SEARCH: Duration = Duration::from_secs(1);
 
-/// What stands in the request's place.
-const COMMANDS: [&str; 2] = ["command", "cmd"];
-
 /// What a call asks for, in lines: all that its agent told, each thing once.
 pub(super) fn request(call: &Call, style: Style) -> String {
     let mut text = String::new();
-    let changes: Vec<Change<'_>> = call.output.iter().filter_map(Change::of_block).collect();
-    let others = || call.output.iter().filter(|block| Change::of_block(block).is_none());
+    let edits: Vec<Edit<'_>> = call.output.iter().filter_map(edit_of_block).collect();
+    let others = || call.output.iter().filter(|block| edit_of_block(block).is_none());
     let told = Told {
-        paths: changes.iter().map(|change| change.path).collect(),
-        changed: changes.iter().flat_map(|change| [Some(change.old), change.new]).flatten().collect(),
+        paths: edits.iter().map(|edit| edit.path).collect(),
+        changed: edits.iter().flat_map(|edit| [edit.old, edit.new]).collect(),
         texts: others().filter_map(text_of_block).collect(),
     };
     let mut rest = call.input.clone().unwrap_or_default();
@@ -35,8 +33,8 @@ pub(super) fn request(call: &Call, style: Style) -> String {
     if let Some(command) = &command {
         block("  $", command, &mut text);
     }
-    for change in &changes {
-        change.draw(style, &mut text);
+    for edit in &edits {
+        draw_edit(edit, style, &mut text);
     }
     draw_json(&told.rest(rest), &mut text);
     for other in others() {
@@ -48,8 +46,9 @@ pub(super) fn request(call: &Call, style: Style) -> String {
 /// Takes the command out of a request: it is shown as one.
 fn take_command(request: &mut Value) -> Option<String> {
     let members = request.as_object_mut()?;
-    let (name, command) = COMMANDS.iter().find_map(|name| Some((*name, command_of(members.get(*name)?)?)))?;
-    members.shift_remove(name);
+    let told = members.iter().filter(|(name, _)| is_command(name));
+    let (name, command) = told.into_iter().find_map(|(name, value)| Some((name.clone(), command_of(value)?)))?;
+    members.shift_remove(&name);
     Some(command)
 }
 
@@ -62,18 +61,6 @@ fn title_beyond_label<'c>(call: &'c Call, command: Option<&str>) -> Option<&'c s
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-/// A command as a string or as its words.
-fn command_of(value: &Value) -> Option<String> {
-    match value {
-        Value::String(command) => Some(command.clone()),
-        Value::Array(words) => {
-            let words: Option<Vec<&str>> = words.iter().map(Value::as_str).collect();
-            words.map(|words| words.join(" "))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
-    }
 }
 
 /// A value, unless it says nothing.
@@ -113,50 +100,26 @@ fn text_of_block(block: &Value) -> Option<&str> {
     content.get("text")?.as_str()
 }
 
-/// A file before and after (ACP's diff block).
-struct Change<'c> {
-    path: &'c str,
-    old: &'c str,
-    /// `None`: it is deleted.
-    new: Option<&'c str>,
-}
-
-impl<'c> Change<'c> {
-    fn of_block(block: &'c Value) -> Option<Self> {
-        let text = |name: &str| block.get(name).and_then(Value::as_str);
-        if text("type") != Some("diff") {
-            return None;
+/// A file before and after, line by line.
+fn draw_edit(edit: &Edit<'_>, style: Style, text: &mut String) {
+    line("  ", &format!("{} ({})", edit.path, edit.fate.word()), text);
+    // The protocol wants a new text even of a deletion.
+    let new = if edit.fate == Fate::Deleted { "" } else { edit.new };
+    let difference = TextDiff::configure().timeout(LONGEST_SEARCH).diff_lines(edit.old, new);
+    for (place, hunk) in difference.grouped_ops(CONTEXT_LINES).iter().enumerate() {
+        if place > 0 {
+            text.push_str("  ⋮\n");
         }
-        let kind = block.pointer("/_meta/kind").and_then(Value::as_str).unwrap_or_default();
-        let new = text("newText").filter(|_| !kind.starts_with("delete"));
-        Some(Self { path: text("path").unwrap_or("a file"), old: text("oldText").unwrap_or_default(), new })
-    }
-
-    fn draw(&self, style: Style, text: &mut String) {
-        let fate = match (self.old, self.new) {
-            (_, None) => "deleted file",
-            ("", Some(_)) => "new file",
-            (_, Some("")) => "emptied",
-            (_, Some(_)) => "changed",
-        };
-        line("  ", &format!("{} ({fate})", self.path), text);
-        let difference =
-            TextDiff::configure().timeout(LONGEST_SEARCH).diff_lines(self.old, self.new.unwrap_or_default());
-        for (place, hunk) in difference.grouped_ops(CONTEXT_LINES).iter().enumerate() {
-            if place > 0 {
-                text.push_str("  ⋮\n");
-            }
-            for change in hunk.iter().flat_map(|operation| difference.iter_changes(operation)) {
-                let (mark, tone) = match change.tag() {
-                    ChangeTag::Insert => ('+', Tone::Good),
-                    ChangeTag::Delete => ('-', Tone::Bad),
-                    ChangeTag::Equal => (' ', Tone::Plain),
-                };
-                let words = visible(change.value().trim_end_matches(['\n', '\r']));
-                text.push_str("  ");
-                text.push_str(&style.paint(tone, &format!("{mark}{words}")));
-                text.push('\n');
-            }
+        for change in hunk.iter().flat_map(|operation| difference.iter_changes(operation)) {
+            let (mark, tone) = match change.tag() {
+                ChangeTag::Insert => ('+', Tone::Good),
+                ChangeTag::Delete => ('-', Tone::Bad),
+                ChangeTag::Equal => (' ', Tone::Plain),
+            };
+            let words = visible(change.value().trim_end_matches(['\n', '\r']));
+            text.push_str("  ");
+            text.push_str(&style.paint(tone, &format!("{mark}{words}")));
+            text.push('\n');
         }
     }
 }

@@ -1,28 +1,7 @@
 //! What a request says beside the changes and texts that are shown with it.
 
+use pleat_transcript::request::{FILE_NAMES, PATCH, REPLACED_TEXTS, WHOLE_TEXTS};
 use serde_json::Value;
-
-/// How agents name the file of a change.
-const PATHS: [&str; 7] = ["file_path", "filePath", "path", "filepath", "fileName", "absolute_path", "target_file"];
-
-/// How they name texts of it, old and new.
-const TEXTS: [&str; 12] = [
-    "old_string",
-    "new_string",
-    "old_str",
-    "new_str",
-    "oldString",
-    "newString",
-    "old_text",
-    "new_text",
-    "oldText",
-    "newText",
-    "content",
-    "file_text",
-];
-
-/// How they name the change in the form of a patch.
-const PATCH: &str = "diff";
 
 /// What is shown already.
 #[derive(Default)]
@@ -52,8 +31,8 @@ impl Told<'_> {
     fn tells(&self, name: &str, value: &Value) -> bool {
         match value {
             Value::Null => true,
-            Value::String(text) if PATHS.contains(&name) => self.paths.iter().any(|path| is_path(path, text)),
-            Value::String(text) if TEXTS.contains(&name) => self.changed.iter().any(|changed| changed.contains(text)),
+            Value::String(text) if FILE_NAMES.contains(&name) => self.paths.iter().any(|path| is_path(path, text)),
+            Value::String(text) if is_text_of_a_file(name) => self.changed.iter().any(|changed| changed.contains(text)),
             Value::String(text) if name == PATCH && !self.changed.is_empty() => self.tells_patch(text),
             Value::String(text) => self.texts.iter().any(|shown| shown.trim() == text.trim()),
             Value::Array(items) => items.iter().all(|item| self.tells("", item)),
@@ -69,6 +48,11 @@ impl Told<'_> {
         let has = |line: &str| self.changed.iter().any(|text| text.lines().any(|each| each == line));
         changed.into_iter().all(has)
     }
+}
+
+/// Whether a member of this name is a text of a file, old or new.
+fn is_text_of_a_file(name: &str) -> bool {
+    WHOLE_TEXTS.contains(&name) || REPLACED_TEXTS.iter().any(|(old, new)| name == *old || name == *new)
 }
 
 /// Whether a path is named, whole or by its end.

@@ -1,6 +1,8 @@
 //! `pleat agent sessions`: what an agent itself knows.
 
 use crate::house::House;
+#[cfg(unix)]
+use crate::signals::stop_signals;
 use serde_json::{Value, json};
 
 const LISTS: &str = r#"
@@ -46,17 +48,7 @@ fn what_an_agent_says_at_its_end_is_not_obeyed() {
 #[cfg(unix)]
 #[test]
 fn a_signal_ends_the_agent_too() {
-    // Under `nohup` SIGHUP is ignored, by these children too.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let hang_up = if status
-        .lines()
-        .any(|line| line.starts_with("SigIgn:") && line.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
-    {
-        None
-    } else {
-        Some("HUP")
-    };
-    for signal in ["INT", "TERM"].into_iter().chain(hang_up) {
+    for signal in stop_signals() {
         let house = House::with("hear initialize\nspawn \"echo > told\"\nsleep_forever");
         house.make_pipe("told");
         let running = house.start_command(&["agent", "sessions", "player", "--cwd", "."]);

@@ -10,6 +10,8 @@ mod outcomes;
 mod permissions;
 mod printed;
 #[cfg(unix)]
+mod signals;
+#[cfg(unix)]
 mod stopping;
 #[cfg(unix)]
 mod terminal;

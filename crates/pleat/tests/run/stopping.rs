@@ -1,6 +1,7 @@
 //! Ctrl-C once is Stop, twice ends the agent; a program that is asked to end does so in order.
 
 use crate::house::House;
+use crate::signals::stop_signals;
 
 const STOPS: &str = r#"
 open_session
@@ -24,17 +25,7 @@ sleep_forever
 
 #[test]
 fn ctrl_c_once_is_stop() {
-    // Under `nohup` SIGHUP is ignored, by these children too.
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let hang_up = if status
-        .lines()
-        .any(|line| line.starts_with("SigIgn:") && line.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']))
-    {
-        None
-    } else {
-        Some("HUP")
-    };
-    for signal in ["INT", "TERM"].into_iter().chain(hang_up) {
+    for signal in stop_signals() {
         let house = House::with(STOPS);
         let mut running = house.start(&["x"]);
         running.until_printed("I wait");
